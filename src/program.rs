@@ -62,6 +62,7 @@ facts! {
     Sends "sends"
     Shell "shell"
     Shows "shows"
+    SignsLinks "signs-links"
     Starts "starts"
     Statements "statements"
     Steers "steers"
@@ -132,11 +133,13 @@ impl Program {
         self.entries.iter().flat_map(move |entry| entry.facts(fact))
     }
 
-    /// Whether there is such a fact for a call with these subcommands: a line without words is for all of them.
+    /// Whether there is such a fact for a call with these subcommands: a line without words is for all of them,
+    /// and words with a `+` between them must all be there.
     pub(crate) fn is_with(self, fact: Fact, subcommands: &[Option<&str>]) -> bool {
         self.lines(fact).any(|line| {
             let mut listed = line.split_ascii_whitespace().peekable();
-            listed.peek().is_none() || listed.any(|word| subcommands.contains(&Some(word)))
+            listed.peek().is_none()
+                || listed.any(|all| all.split('+').all(|word| subcommands.contains(&Some(word))))
         })
     }
 

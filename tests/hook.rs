@@ -524,9 +524,7 @@ fn doctor_sends_a_canary_through_what_is_wired() {
     // A path that leads nowhere is what most gates that do not gate come of.
     let settings = world.path(".claude/settings.json");
     let text = fs::read_to_string(&settings).unwrap();
-    let said =
-        "command -v ahp >/dev/null || echo 'ahp is not installed: pipx install ahp-hooks' >&2; ";
-    fs::write(&settings, text.replace(said, "/gone/")).unwrap();
+    fs::write(&settings, text.replace("\"ahp hook ", "\"/gone/ahp hook ")).unwrap();
     // And a hook that was changed is one that Codex no longer trusts.
     let hooks = world.home().join(".codex/hooks.json");
     let text = fs::read_to_string(&hooks).unwrap();

@@ -214,6 +214,61 @@ fn a_session_keeps_the_wires_of_every_gate_of_its_policy() {
     assert_eq!((passed.code, passed.stdout.as_str()), (0, ""), "{passed:?}");
 }
 
+/// A policy that has grown since its hooks were installed does not hold up what leaves the hooks alone, where that is known.
+#[test]
+fn a_change_that_leaves_the_hooks_alone_is_taken_while_the_policy_waits_for_more_of_them() {
+    let world = World::new("extends: [ahp:standard]\n");
+    world.ahp(&["install", "claude", "--project"]);
+    let file = world.path(".claude/settings.json");
+    let wired: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    world.write(
+        ".ahp/hooks.yaml",
+        "extends: [ahp:standard]\nhooks: {pre-agent-turn-stop: [{oracle: TestGate}]}\n",
+    );
+    world.ahp(&["trust", "-y"]);
+    let changed = |change: fn(&mut Value)| {
+        let mut settings = wired.clone();
+        change(&mut settings);
+        fs::write(&file, settings.to_string()).unwrap();
+        let fields = json!({"source": "project_settings", "file_path": file});
+        let ran = claude(&world, "ConfigChange", fields);
+        let reply: Value = serde_json::from_str(&ran.stdout).unwrap_or_default();
+        reply["reason"].as_str().map(str::to_owned)
+    };
+    let model: fn(&mut Value) = |settings| settings["model"] = json!("opus");
+    assert_eq!(changed(model), None);
+    let way_out = "; run `ahp install claude-code`, then make the change again";
+    let changes: [(fn(&mut Value), &str); 4] = [
+        (
+            |settings| settings["hooks"]["PreToolUse"] = json!([]),
+            "no settings file wires `ahp` before a tool, and the policy judges there; run",
+        ),
+        (
+            |settings| settings["hooks"]["PreToolUse"][0]["matcher"] = json!("Read"),
+            way_out,
+        ),
+        (|settings| settings["hooks"] = json!({}), "before a tool"),
+        (
+            |settings| settings["disableAllHooks"] = json!(true),
+            ": take it out",
+        ),
+    ];
+    for (change, says) in changes {
+        let told = changed(change).unwrap_or_default();
+        assert!(told.contains(says), "{told}");
+    }
+    assert_eq!(changed(model), None);
+    // Of what nobody has kept it cannot be told what it was before.
+    fs::remove_dir_all(world.home().join(".local/state/ahp/wires")).unwrap();
+    let told = changed(model).unwrap_or_default();
+    let says =
+        format!("no settings file wires `ahp` at `Stop`, and the policy judges there{way_out}");
+    assert!(told.contains(&says), "{told}");
+    world.ahp(&["install", "claude", "--project"]);
+    let fields = json!({"source": "project_settings", "file_path": file});
+    assert_eq!(claude(&world, "ConfigChange", fields).stdout, "");
+}
+
 #[test]
 fn a_session_keeps_its_wires_and_takes_every_other_change_of_settings() {
     let world = World::new("extends: [ahp:standard]\n");
@@ -721,7 +776,7 @@ fn three_broken_hooks_of_eight_are_told_everywhere() {
     assert!(
         examined
             .stdout
-            .contains("only self-protection and 6 HOOK.md hooks are in force"),
+            .contains("only self-protection and 5 HOOK.md hooks are in force"),
         "{}",
         examined.stdout
     );
@@ -734,4 +789,21 @@ fn three_broken_hooks_of_eight_are_told_everywhere() {
     for name in ["broken-b", "broken-c"] {
         assert!(ran.stdout.contains(name), "{name}: {ran:?}");
     }
+}
+
+/// A copy of what was trusted runs in its place, and nobody knows that folder.
+#[test]
+fn a_trusted_hook_without_a_program_is_named_by_its_own_folder() {
+    let world = World::new("");
+    let hooks = world.path(".agents/hooks");
+    World::write_hook(&hooks, "empty", "trigger: PreToolUse", "exit 2");
+    fs::remove_file(hooks.join("empty/scripts/run")).unwrap();
+    let checked = world.ahp(&["check"]).stdout;
+    // Trust would not have it run.
+    assert!(!checked.contains("may not run yet"), "{checked}");
+    world.ahp(&["trust", "-y"]);
+    let fields = json!({"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "t"});
+    let told = claude(&world, "PreToolUse", fields).stdout;
+    let folder = format!("in `{}`", hooks.join("empty").display());
+    assert!(told.contains(&folder) && !told.contains("copies"), "{told}");
 }

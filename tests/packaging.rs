@@ -178,35 +178,63 @@ fn the_plugin_asks_at_the_events_that_install_would_wire() {
     }
 }
 
-/// A shell says so with an exit code that hosts pass over, unless the line itself makes a block of it.
+/// In every shell by which a host may run it, an end of the program other than its own answer is a refusal with words where
+/// the event gates something, and words alone where it does not.
 #[test]
-fn the_plugin_blocks_where_its_program_dies_or_is_another() {
+fn the_plugin_answers_where_its_program_is_missing_or_dies_or_is_another() {
     let host = ahp::host::Host::find("claude-code").unwrap();
     let hooks = json("packaging/plugin/hooks/hooks.json");
     let world = World::new("");
     fs::create_dir(world.path("absent")).unwrap();
-    for (name, text) in [("killed", "kill -9 $$"), ("another", "exit 1")] {
+    let programs = [
+        ("killed", "kill -9 $$"),
+        ("another", "exit 1"),
+        ("refuses", "echo because >&2; exit 2"),
+        ("passes", "echo noted >&2; exit 0"),
+    ];
+    for (name, text) in programs {
         fs::create_dir(world.path(name)).unwrap();
-        let program = world.path(name).join("ahp");
-        executable(&program, &format!("#!/bin/sh\n{text}\n"));
+        executable(
+            &world.path(name).join("ahp"),
+            &format!("#!/bin/sh\n{text}\n"),
+        );
     }
-    for (event, entries) in hooks["hooks"].as_object().unwrap() {
-        let command = entries[0]["hooks"][0]["command"].as_str().unwrap();
-        let gates = host.event(event).unwrap().gates();
-        for name in ["absent", "killed", "another"] {
-            let mut shell = world.command("/bin/sh");
-            let shell = shell.args(["-c", command]).env("PATH", world.path(name));
-            let ran = Ran::of(&shell.output().unwrap());
-            assert_eq!(ran.code == 2, gates, "{event}, {name}: {command}");
-            let told = ran.stderr;
-            // Codex goes on where a refusal has no words.
-            assert!(!gates || !told.is_empty(), "{event}, {name}");
-            let is_told = told.contains("ahp is not installed: pipx");
-            assert_eq!(
-                is_told,
-                gates && name == "absent",
-                "{event}, {name}: {told}"
-            );
+    let names = programs.map(|(name, _)| name).into_iter();
+    let shells: &[&[&str]] = &[
+        &["/bin/sh"],
+        &["/bin/bash"],
+        &["/bin/dash"],
+        &["/bin/busybox", "sh"],
+        &["/bin/mksh"],
+        &["/bin/zsh"],
+        &["/usr/bin/fish"],
+    ];
+    for shell in shells.iter().filter(|shell| Path::new(shell[0]).exists()) {
+        for (event, entries) in hooks["hooks"].as_object().unwrap() {
+            let command = entries[0]["hooks"][0]["command"].as_str().unwrap();
+            let gates = host.event(event).unwrap().gates();
+            for name in names.clone().chain(["absent"]) {
+                let mut run = world.command(shell[0]);
+                let run = run.args(&shell[1..]).args(["-c", command]);
+                let ran = Ran::of(&run.env("PATH", world.path(name)).output().unwrap());
+                let at = format!("{shell:?} {event} {name}: {ran:?}");
+                let is_fish = shell[0].ends_with("fish");
+                match name {
+                    "passes" => assert_eq!((ran.code, &*ran.stderr), (0, "noted\n"), "{at}"),
+                    // It cannot be asked there how the program ended.
+                    "refuses" if is_fish => assert_eq!(ran.code == 2, gates, "{at}"),
+                    "refuses" => assert_eq!((ran.code, &*ran.stderr), (2, "because\n"), "{at}"),
+                    _ => {
+                        assert_eq!(ran.code, if gates { 2 } else { 0 }, "{at}");
+                        let words = if gates {
+                            "ahp did not answer, so this is refused; to install it: pipx"
+                        } else {
+                            "ahp did not answer, so nothing was judged; to install it: pipx"
+                        };
+                        assert!(ran.stderr.contains(words), "{at}");
+                    }
+                }
+            }
         }
     }
 }

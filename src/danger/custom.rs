@@ -159,7 +159,7 @@ impl CommandPattern {
             return Ok(pattern);
         }
         Err(format!(
-            "`{command}` is not one command whose words say all that it does: give the one that is stopped, without variables"
+            "`{command}` is not one command whose words say all that it does, so no entry of `allow_commands` can mean it: give the one that is stopped, without variables"
         ))
     }
 }

@@ -121,35 +121,7 @@ fn judge_within(
     findings
 }
 
-/// Judges what a tool does itself, said as a program that the rules know: `sql` with a statement, `cat` with a path.
-pub fn judge_said(program: &str, arguments: &[&str], selection: &Selection) -> Option<Finding> {
-    judge_said_in(
-        program,
-        arguments,
-        selection,
-        Surroundings::default(),
-        &NothingKnown,
-    )
-}
-
-/// Does the same where the tool works on files of this machine, by what is known of these.
-pub fn judge_said_in(
-    program: &str,
-    arguments: &[&str],
-    selection: &Selection,
-    surroundings: Surroundings,
-    knowledge: &dyn Knowledge,
-) -> Option<Finding> {
-    judge_with(
-        &said(program, arguments, surroundings),
-        selection,
-        knowledge,
-    )
-    .into_iter()
-    .next()
-}
-
-/// Says what a tool does as what would run.
+/// Says what a tool does itself as a program that the rules know would: `sql` with a statement, `cat` with a path.
 pub fn said(program: &str, arguments: &[&str], surroundings: Surroundings) -> Analysis {
     let is_somewhere = !surroundings.work_dir.as_os_str().is_empty();
     let invocation = Invocation {

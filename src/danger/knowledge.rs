@@ -1,5 +1,6 @@
 //! Knowledge: what git and the disk know of what a command would lose. A rule asks only where its words already hold.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// What is known beside the words of a command. Whatever cannot be told is `None`, and the words then decide.
@@ -16,7 +17,10 @@ pub trait Knowledge {
     fn uncommitted_in(&self, worktree: &Path) -> Option<usize>;
 
     /// Tells what holds the commits of a branch, beside it and those that the line takes away as well.
-    fn holder(&self, branch: &str, taken: &[&str]) -> Option<Holder>;
+    fn holder(&self, branch: &str, taken: &dyn Fn() -> BTreeSet<String>) -> Option<Holder>;
+
+    /// Returns how many commits of the branch that is checked out the one that it follows elsewhere does not have.
+    fn ahead(&self) -> Option<usize>;
 
     /// Returns the branch that is checked out in the project.
     fn branch(&self) -> Option<String>;
@@ -54,7 +58,11 @@ impl Knowledge for NothingKnown {
         None
     }
 
-    fn holder(&self, _: &str, _: &[&str]) -> Option<Holder> {
+    fn holder(&self, _: &str, _: &dyn Fn() -> BTreeSet<String>) -> Option<Holder> {
+        None
+    }
+
+    fn ahead(&self) -> Option<usize> {
         None
     }
 

@@ -24,7 +24,7 @@ mod words;
 
 pub use self::custom::CommandPattern;
 pub use self::finding::Finding;
-pub use self::judge::{Selection, judge, judge_said, judge_said_in, judge_with, said};
+pub use self::judge::{Selection, judge, judge_with, said};
 pub use self::knowledge::{Holder, Knowledge, NothingKnown};
 pub use self::place::{Place, place};
 pub use self::presets::{PRESETS, Preset};

@@ -30,6 +30,11 @@ macro_rules! triggers {
                 match self { $(Self::$variant => &[$($alias),*],)* }
             }
 
+            /// Returns every name under which this trigger is accepted, the canonical one first.
+            pub(crate) const fn names(self) -> &'static [&'static str] {
+                match self { $(Self::$variant => &[$name $(, $alias)*],)* }
+            }
+
             /// Returns one line on when the trigger fires.
             pub const fn summary(self) -> &'static str {
                 match self { $(Self::$variant => $doc,)* }
@@ -128,10 +133,8 @@ impl Trigger {
 
     /// Finds the accepted name nearest to a misspelt one, for a "did you mean".
     pub fn nearest(name: &str) -> Option<&'static str> {
-        let names = Self::ALL
-            .iter()
-            .flat_map(|t| std::iter::once(t.name()).chain(t.aliases().iter().copied()));
-        crate::diagnostic::nearest(name, names)
+        let names = Self::ALL.iter().flat_map(|trigger| trigger.names());
+        crate::diagnostic::nearest(name, names.copied())
     }
 }
 

@@ -7,66 +7,37 @@ use serde_json::Map;
 use crate::event::Trigger;
 use crate::place::Place;
 
+use super::host_event::with_issues;
 use super::{Certainty, Host, HostEvent, HostResponse, Payload, Reply, Rewrite, Switches, as_read};
 
-/// An event at which the standard lets a hook block and add words.
-const fn open(names: &'static [&'static str], trigger: Trigger) -> HostEvent {
-    HostEvent::new(names, trigger).block().context().notice()
+/// An event at which the standard lets a hook block and add words, by any name that a hook may write as its trigger.
+const fn open(trigger: Trigger) -> HostEvent {
+    told(trigger).block()
 }
 
 /// An event that the standard only tells of.
-const fn told(names: &'static [&'static str], trigger: Trigger) -> HostEvent {
-    HostEvent::new(names, trigger).context().notice()
+const fn told(trigger: Trigger) -> HostEvent {
+    HostEvent::of(trigger).context().notice()
 }
 
 pub(super) static HOST: Host = Host {
     name: "agent-hooks",
     aliases: &["agenthooks"],
     title: "AgentHooks",
-    events: &[
-        open(&["pre-session", "session_start"], Trigger::PreSession),
-        told(&["post-session", "session_end"], Trigger::PostSession),
-        open(
-            &["pre-agent-turn", "before_agent", "pre-agent"],
-            Trigger::PreAgentTurn,
-        ),
-        told(
-            &["post-agent-turn", "after_agent", "post-agent"],
-            Trigger::PostAgentTurn,
-        ),
-        open(
-            &["pre-agent-turn-stop", "before_stop"],
-            Trigger::PreAgentTurnStop,
-        ),
-        told(&["post-agent-turn-stop"], Trigger::PostAgentTurnStop),
-        open(
-            &["pre-tool-call", "before_tool", "pre-tool-use"],
-            Trigger::PreToolUse,
-        )
-        .ask()
-        .rewrite(Rewrite::Replace),
-        open(
-            &["post-tool-call", "after_tool", "post-tool-use"],
-            Trigger::PostToolUse,
-        ),
-        open(
-            &[
-                "post-tool-call-failure",
-                "after_tool_failure",
-                "post-tool-use-failure",
-            ],
-            Trigger::PostToolUseFailure,
-        ),
-        open(&["pre-subagent", "subagent_start"], Trigger::PreSubagent),
-        open(&["post-subagent", "subagent_stop"], Trigger::PostSubagent),
-        told(
-            &["pre-context-compact", "pre_compact"],
-            Trigger::PreContextCompact,
-        ),
-        told(
-            &["post-context-compact", "post_compact"],
-            Trigger::PostContextCompact,
-        ),
+    events: with_issues![open, told;
+        open(Trigger::PreSession),
+        told(Trigger::PostSession),
+        open(Trigger::PreAgentTurn),
+        told(Trigger::PostAgentTurn),
+        open(Trigger::PreAgentTurnStop),
+        told(Trigger::PostAgentTurnStop),
+        open(Trigger::PreToolUse).ask().rewrite(Rewrite::Replace),
+        open(Trigger::PostToolUse),
+        open(Trigger::PostToolUseFailure),
+        open(Trigger::PreSubagent),
+        open(Trigger::PostSubagent),
+        told(Trigger::PreContextCompact),
+        told(Trigger::PostContextCompact),
     ],
     timeout: Duration::from_secs(30),
     text_limit: 9_000,
@@ -87,7 +58,14 @@ pub(super) static HOST: Host = Host {
 };
 
 fn speaks(payload: &Payload) -> Certainty {
-    Certainty::certain_if(payload.has("event_type") && payload.has("work_dir"))
+    let names_ours = || payload.str("event_type").and_then(Trigger::find).is_some();
+    if payload.has("event_type") && payload.has("work_dir") {
+        Certainty::Certain
+    } else if names_ours() {
+        Certainty::Likely
+    } else {
+        Certainty::No
+    }
 }
 
 fn encode(response: &HostResponse<'_>) -> Reply {

@@ -150,14 +150,6 @@ pub(super) static HOST: Host = Host {
             "plugin test",
             "plugin update",
         ],
-        removals: &[
-            "plugin disable",
-            "plugin marketplace remove",
-            "plugin marketplace rm",
-            "plugin remove",
-            "plugin rm",
-            "plugin uninstall",
-        ],
         variables: &[
             "CLAUDE_CODE_PERSONAL_HOOKS_OFF",
             "CLAUDE_CODE_PLUGIN_CACHE_DIR",

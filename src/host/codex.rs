@@ -74,13 +74,6 @@ pub(super) static HOST: Host = Host {
             "plugins={",
             "plugins.ahp@",
         ],
-        removals: &[
-            "plugin disable",
-            "plugin marketplace remove",
-            "plugin marketplace rm",
-            "plugin remove",
-            "plugin uninstall",
-        ],
         plugins: true,
         ..Switches::NONE
     },

@@ -79,13 +79,6 @@ pub(super) static HOST: Host = Host {
     ],
     switches: Switches {
         flags: &["--config-dir"],
-        removals: &[
-            "plugin disable",
-            "plugin marketplace remove",
-            "plugin marketplace rm",
-            "plugin remove",
-            "plugin uninstall",
-        ],
         plugins: true,
         ..Switches::NONE
     },

@@ -55,6 +55,30 @@ pub struct HostEvent {
     pub most: Option<Duration>,
 }
 
+/// The rows of a host that tells of all that happens to an issue, before and after, and then its others.
+macro_rules! with_issues {
+    ($before:ident, $after:ident; $($more:expr),* $(,)?) => {
+        &[
+            $before(Trigger::PreIssueCreate),
+            $after(Trigger::PostIssueCreate),
+            $before(Trigger::PreIssueStart),
+            $after(Trigger::PostIssueStart),
+            $before(Trigger::PreIssueSubmit),
+            $after(Trigger::PostIssueSubmit),
+            $before(Trigger::PreIssueClose),
+            $after(Trigger::PostIssueClose),
+            $before(Trigger::PreIssueOpen),
+            $after(Trigger::PostIssueOpen),
+            $before(Trigger::PreIssueCancel),
+            $after(Trigger::PostIssueCancel),
+            $before(Trigger::PreIssueDelete),
+            $after(Trigger::PostIssueDelete),
+            $($more),*
+        ]
+    };
+}
+pub(super) use with_issues;
+
 /// What comes after a stop, for hosts that tell of nothing then; no answer can be given any more.
 pub(super) static AFTER_STOP: [HostEvent; 2] = [
     HostEvent::new(&["post-agent-turn"], Trigger::PostAgentTurn),
@@ -83,6 +107,11 @@ impl HostEvent {
             by_exit_code: false,
             most: None,
         }
+    }
+
+    /// Makes an event that a host tells by any name of its trigger.
+    pub(super) const fn of(trigger: Trigger) -> Self {
+        Self::new(trigger.names(), trigger)
     }
 
     /// Makes an event at which the host asks its person about a tool call: that is judged as the call, and only refused.

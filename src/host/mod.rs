@@ -42,8 +42,8 @@ pub use self::outline::outline;
 pub use self::queue::Queue;
 pub use self::reply::Reply;
 pub use self::response::{HostResponse, Objection};
-pub(crate) use self::settings::OUR_PLUGIN;
 pub use self::settings::{Form, MachineSettings, Settings, Shape, Switches};
+pub(crate) use self::settings::{OUR_PLUGIN, PLUGIN_REMOVALS};
 pub use self::trial::{Dialect, Trial};
 
 use std::path::Path;

@@ -7,48 +7,35 @@ use serde_json::Map;
 use crate::event::Trigger;
 use crate::place::{Place, Scope};
 
+use super::host_event::with_issues;
 use super::{
     Certainty, Form, Host, HostEvent, HostResponse, Payload, Reply, Settings, Switches, as_read,
 };
 
 /// An event before something happens to an issue.
-const fn pre(names: &'static [&'static str], trigger: Trigger) -> HostEvent {
-    HostEvent::new(names, trigger).block().context()
+const fn pre(trigger: Trigger) -> HostEvent {
+    HostEvent::of(trigger).block().context()
 }
 
 /// An event after it.
-const fn post(names: &'static [&'static str], trigger: Trigger) -> HostEvent {
-    HostEvent::new(names, trigger).context()
+const fn post(trigger: Trigger) -> HostEvent {
+    HostEvent::of(trigger).context()
 }
 
 pub(super) static HOST: Host = Host {
     name: "monoco",
     aliases: &[],
     title: "Monoco",
-    events: &[
-        pre(&["pre-issue-create"], Trigger::PreIssueCreate),
-        post(&["post-issue-create"], Trigger::PostIssueCreate),
-        pre(&["pre-issue-start"], Trigger::PreIssueStart),
-        post(&["post-issue-start"], Trigger::PostIssueStart),
-        pre(&["pre-issue-submit"], Trigger::PreIssueSubmit),
-        post(&["post-issue-submit"], Trigger::PostIssueSubmit),
-        pre(&["pre-issue-close"], Trigger::PreIssueClose),
-        post(&["post-issue-close"], Trigger::PostIssueClose),
-        pre(&["pre-issue-open"], Trigger::PreIssueOpen),
-        post(&["post-issue-open"], Trigger::PostIssueOpen),
-        pre(&["pre-issue-cancel"], Trigger::PreIssueCancel),
-        post(&["post-issue-cancel"], Trigger::PostIssueCancel),
-        pre(&["pre-issue-delete"], Trigger::PreIssueDelete),
-        post(&["post-issue-delete"], Trigger::PostIssueDelete),
-        pre(&["pre-session"], Trigger::PreSession),
-        post(&["post-session"], Trigger::PostSession),
-        pre(&["pre-agent"], Trigger::PreAgentTurn),
-        post(&["post-agent"], Trigger::PostAgentTurn),
-        pre(&["pre-subagent"], Trigger::PreSubagent),
-        post(&["post-subagent"], Trigger::PostSubagent),
-        pre(&["pre-tool-use"], Trigger::PreToolUse),
-        post(&["post-tool-use"], Trigger::PostToolUse),
-        post(&["pre-compact"], Trigger::PreContextCompact),
+    events: with_issues![pre, post;
+        pre(Trigger::PreSession),
+        post(Trigger::PostSession),
+        pre(Trigger::PreAgentTurn),
+        post(Trigger::PostAgentTurn),
+        pre(Trigger::PreSubagent),
+        post(Trigger::PostSubagent),
+        pre(Trigger::PreToolUse),
+        post(Trigger::PostToolUse),
+        HostEvent::new(&["pre-compact"], Trigger::PreContextCompact).context(),
     ],
     timeout: Duration::from_secs(30),
     text_limit: 9_000,

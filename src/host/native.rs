@@ -4,14 +4,15 @@ use std::time::Duration;
 
 use crate::event::{Event, Trigger, parse_json};
 
+use super::host_event::with_issues;
 use super::{
     Certainty, DecodeError, Decoded, Host, HostEvent, HostResponse, Payload, Reply, Rewrite,
     Switches, as_read,
 };
 
 /// The caller gets the whole verdict and can do all of it.
-const fn open(names: &'static [&'static str], trigger: Trigger) -> HostEvent {
-    HostEvent::new(names, trigger)
+const fn open(trigger: Trigger) -> HostEvent {
+    HostEvent::of(trigger)
         .block()
         .ask()
         .rewrite(Rewrite::Replace)
@@ -24,34 +25,20 @@ pub(super) static HOST: Host = Host {
     name: "native",
     aliases: &["ahp"],
     title: "AHP's own JSON",
-    events: &[
-        open(&["pre-issue-create"], Trigger::PreIssueCreate),
-        open(&["post-issue-create"], Trigger::PostIssueCreate),
-        open(&["pre-issue-start"], Trigger::PreIssueStart),
-        open(&["post-issue-start"], Trigger::PostIssueStart),
-        open(&["pre-issue-submit"], Trigger::PreIssueSubmit),
-        open(&["post-issue-submit"], Trigger::PostIssueSubmit),
-        open(&["pre-issue-close"], Trigger::PreIssueClose),
-        open(&["post-issue-close"], Trigger::PostIssueClose),
-        open(&["pre-issue-open"], Trigger::PreIssueOpen),
-        open(&["post-issue-open"], Trigger::PostIssueOpen),
-        open(&["pre-issue-cancel"], Trigger::PreIssueCancel),
-        open(&["post-issue-cancel"], Trigger::PostIssueCancel),
-        open(&["pre-issue-delete"], Trigger::PreIssueDelete),
-        open(&["post-issue-delete"], Trigger::PostIssueDelete),
-        open(&["pre-session"], Trigger::PreSession),
-        open(&["post-session"], Trigger::PostSession),
-        open(&["pre-agent-turn"], Trigger::PreAgentTurn),
-        open(&["post-agent-turn"], Trigger::PostAgentTurn),
-        open(&["pre-agent-turn-stop"], Trigger::PreAgentTurnStop),
-        open(&["post-agent-turn-stop"], Trigger::PostAgentTurnStop),
-        open(&["pre-tool-use"], Trigger::PreToolUse),
-        open(&["post-tool-use"], Trigger::PostToolUse),
-        open(&["post-tool-use-failure"], Trigger::PostToolUseFailure),
-        open(&["pre-subagent"], Trigger::PreSubagent),
-        open(&["post-subagent"], Trigger::PostSubagent),
-        open(&["pre-context-compact"], Trigger::PreContextCompact),
-        open(&["post-context-compact"], Trigger::PostContextCompact),
+    events: with_issues![open, open;
+        open(Trigger::PreSession),
+        open(Trigger::PostSession),
+        open(Trigger::PreAgentTurn),
+        open(Trigger::PostAgentTurn),
+        open(Trigger::PreAgentTurnStop),
+        open(Trigger::PostAgentTurnStop),
+        open(Trigger::PreToolUse),
+        open(Trigger::PostToolUse),
+        open(Trigger::PostToolUseFailure),
+        open(Trigger::PreSubagent),
+        open(Trigger::PostSubagent),
+        open(Trigger::PreContextCompact),
+        open(Trigger::PostContextCompact),
     ],
     timeout: Duration::from_mins(10),
     text_limit: 64_000,

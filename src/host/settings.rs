@@ -91,6 +91,16 @@ pub enum Shape {
 /// The name of our plugin; behind it a host writes `@` and the marketplace that it came from.
 pub(crate) const OUR_PLUGIN: &str = "ahp";
 
+/// The commands that switch plugins off or take them away, in every host that takes plugins; `plugins` is the same word.
+pub(crate) const PLUGIN_REMOVALS: &[&str] = &[
+    "plugin disable",
+    "plugin marketplace remove",
+    "plugin marketplace rm",
+    "plugin remove",
+    "plugin rm",
+    "plugin uninstall",
+];
+
 /// What makes a host run without its hooks, or with code in it that can pass them by.
 #[derive(Clone, Copy, Debug)]
 pub struct Switches {
@@ -100,8 +110,6 @@ pub struct Switches {
     pub settings: &'static [&'static str],
     /// Its own commands that bring code in, such as `plugin install`; `plugins` is the same word.
     pub commands: &'static [&'static str],
-    /// Its own commands that switch plugins off or take them away.
-    pub removals: &'static [&'static str],
     /// Environment variables.
     pub variables: &'static [&'static str],
     /// Where code lies that the host runs in itself and that can skip every hook of its settings.
@@ -120,7 +128,6 @@ impl Switches {
         flags: &[],
         settings: &[],
         commands: &[],
-        removals: &[],
         variables: &[],
         code: &[],
         front_matter: &[],

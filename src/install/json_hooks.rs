@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 
 use crate::host::{HostEvent, Shape};
 
-use super::places::{Patience, is_ours};
+use super::line::is_ours;
+use super::places::Patience;
 use super::{InstallError, Wire, http};
 
 /// Returns a hook as it is written.

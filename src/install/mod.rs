@@ -4,6 +4,8 @@ mod change;
 mod http;
 mod installer;
 mod json_hooks;
+mod kept_hooks;
+mod line;
 mod places;
 mod plugin;
 mod scripts;
@@ -12,7 +14,9 @@ mod wire;
 
 pub use self::change::{Change, backup_of};
 pub use self::installer::Installer;
-pub use self::places::{ByName, Patience, Places, command, is_ours};
+pub use self::kept_hooks::KeptHooks;
+pub use self::line::is_ours;
+pub use self::places::{ByName, Patience, Places, command};
 pub use self::wire::Wire;
 
 use std::collections::BTreeSet;
@@ -115,7 +119,7 @@ pub enum InstallError {
     )]
     OptionalElsewhere(Scope),
     /// There is no repository.
-    #[error("`{0}` is in no git repository")]
+    #[error("`{0}` is in no git repository; `git init` makes one")]
     NoRepository(PathBuf),
 }
 

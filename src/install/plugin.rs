@@ -9,7 +9,7 @@ use crate::host::{Host, HostEvent, OUR_PLUGIN, Shape};
 use crate::place::{Base, Roots};
 
 use super::json_hooks::JsonHooks;
-use super::places::{NAME as PROGRAM, or_refuse};
+use super::line::{NAME as PROGRAM, or_say};
 use super::{Patience, Wire, toml_hooks};
 
 /// Its hooks, as it brings them.
@@ -65,7 +65,7 @@ pub(super) fn command(host_event: &HostEvent) -> String {
         host_event.name(),
         Patience::LONGEST.own(host_event)
     );
-    or_refuse(call, PROGRAM, host_event, false)
+    or_say(&call, PROGRAM, host_event, false)
 }
 
 /// Returns the wires that it brings.

@@ -4,7 +4,8 @@ use crate::host::HostEvent;
 use crate::shell_word::quoted;
 
 use super::Wire;
-use super::places::{Patience, is_there};
+use super::line::is_there;
+use super::places::Patience;
 
 /// The line by which a file of ours is known.
 const MARK: &str = "written by `ahp install";
@@ -16,22 +17,23 @@ pub(super) fn is_ours(text: &str) -> bool {
         .any(|line| line.to_lowercase().contains(MARK))
 }
 
-/// What an executable answers after, where there is no `ahp`.
-const OR_ANSWER: &str = " || {";
+/// How an executable gives a refusal where there is no `ahp`.
+const REFUSES: &str = "\n  printf '%s\\n' ";
 
-/// Returns an executable that does nothing but call `ahp`; where there is none, it gives the refusal, if there is one.
+/// Returns an executable that does nothing but call `ahp`; where there is none, it gives the refusal, or says so and goes on.
 pub(super) fn executable(
     host: &str,
     command: &str,
     program: &str,
     refusal: Option<&str>,
 ) -> String {
-    let missing = refusal.map_or_else(String::new, |refusal| {
-        let (is_there, words) = (is_there(program), quoted(refusal));
-        format!("{is_there}{OR_ANSWER}\n  printf '%s\\n' {words}\n  exit 0\n}}\n")
-    });
+    let missing = refusal.map_or_else(
+        || "\n  echo 'ahp is not installed: pipx install ahp-hooks' >&2".to_owned(),
+        |refusal| format!("{REFUSES}{}", quoted(refusal)),
+    );
+    let is_there = is_there(program);
     format!(
-        "#!/bin/sh\n# {MARK} {host}`; `ahp uninstall {host}` takes it away\n{missing}exec {command}\n"
+        "#!/bin/sh\n# {MARK} {host}`; `ahp uninstall {host}` takes it away\n{is_there} || {{{missing}\n  exit 0\n}}\nexec {command}\n"
     )
 }
 
@@ -39,7 +41,7 @@ pub(super) fn executable(
 pub(super) fn wire(event: &str, text: &str) -> Option<Wire> {
     let command = text.lines().find_map(|line| line.strip_prefix("exec "))?;
     is_ours(text).then(|| Wire {
-        closes: text.contains(OR_ANSWER),
+        closes: text.contains(REFUSES),
         ..Wire::new(event, command)
     })
 }

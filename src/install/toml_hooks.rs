@@ -9,7 +9,8 @@ use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, TableLike};
 
 use crate::host::HostEvent;
 
-use super::places::{Patience, is_ours};
+use super::line::is_ours;
+use super::places::Patience;
 use super::{InstallError, Wire};
 
 /// Reads a settings file.

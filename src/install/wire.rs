@@ -6,7 +6,8 @@ use std::time::Duration;
 use crate::host::{Form, Host, HostEvent, Shape};
 
 use super::http;
-use super::places::{Places, called, is_alone, refuses_aloud};
+use super::line::{called, is_alone, refuses_aloud};
+use super::places::Places;
 
 /// A hook that stands in a host's settings.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Knowledge: what the project of an event knows of what a command would lose; git is asked one question at most.
 
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -162,16 +162,18 @@ impl Knowledge for ProjectKnowledge<'_> {
         found
     }
 
-    fn holder(&self, branch: &str, taken: &[&str]) -> Option<Holder> {
+    fn holder(&self, branch: &str, taken: &dyn Fn() -> BTreeSet<String>) -> Option<Holder> {
         let ask = || {
-            let held = || self.facts.workspace().held(taken).ok();
+            let taken = taken();
+            let names: Vec<&str> = taken.iter().map(String::as_str).collect();
+            let held = || self.facts.workspace().held(&names).ok();
             let held = self.may_ask().then(held).flatten()?;
             let holder = |name: &str| match held.get(name) {
                 Some(true) => Holder::Others,
                 Some(false) => Holder::Nobody,
                 None => Holder::NoBranch,
             };
-            let all = taken.iter();
+            let all = names.iter();
             Some(all.map(|name| ((*name).to_owned(), holder(name))).collect())
         };
         let holders = self.holders.get_or_init(ask).as_ref();
@@ -185,6 +187,13 @@ impl Knowledge for ProjectKnowledge<'_> {
             &format!("git: other branches and tags hold all commits of {branch}"),
             said.map(str::to_owned),
         );
+        found
+    }
+
+    fn ahead(&self) -> Option<usize> {
+        let found = self.status().and_then(|status| status.ahead);
+        let said = found.map(|count| count.to_string());
+        self.tell("git: commits that the branch elsewhere does not have", said);
         found
     }
 

@@ -17,7 +17,7 @@ pub mod rhai;
 mod toolchain;
 mod wording;
 
-pub use self::builtin::said_by;
+pub use self::builtin::{Judged, allows_deed, judged};
 pub use self::catalog::Catalog;
 pub use self::config::{ConfigError, OracleConfig};
 pub use self::context::HookContext;

@@ -79,6 +79,29 @@ pub(super) fn is_plainly_asked(facts: &Facts, origins: &Origins, acts: &Acts) ->
             .all(|kinds| kinds.has_any(light) && asked.allows(*kinds) == Some(true))
 }
 
+/// Whether a call only notes something in a service of the person's own, who asked for more than to be told or to tell: then
+/// what it notes directs nothing. Money, rights, what is sent, bought, run or taken away are none of it.
+pub(super) fn notes(facts: &Facts, origins: &Origins) -> bool {
+    let Some(tool) = facts.tool().filter(|tool| tool.kind == ToolKind::Mcp) else {
+        return false;
+    };
+    let (name, server) = (tool.mcp_tool.as_deref(), tool.mcp_server.as_deref());
+    let words = name_words(name.unwrap_or_default());
+    let has = |list: &str| lists().has_any(list, &words);
+    let is_spoken_to = origins.has(Origin::Text, TOLD);
+    let input = facts.event().tool.as_ref().map(|call| &call.input);
+    let any = Some(Asked::default());
+    let kinds = input.and_then(|input| named(name?, server?, input));
+    let is_money = lists().has_any("money-servers", &name_words(server.unwrap_or_default()));
+    let asked = Asked::in_session(origins).unwrap_or_default();
+    // A passage that speaks to an agent may be of the very page that is filled in.
+    (has("tool-notes") || has("tool-fills") && !is_spoken_to)
+        && !has("tool-reaches")
+        && kinds.or(any) == any
+        && !is_money
+        && (asked.has_work() || asked.is_vague() && !is_spoken_to)
+}
+
 /// Whether the person has asked to have something sent.
 pub(super) fn may_send(origins: &Origins) -> bool {
     Asked::in_session(origins).is_some_and(|asked| asked.has(Kind::Say))

@@ -36,6 +36,9 @@ impl Part {
         let Some(first) = words.first() else {
             return part(Asked::default(), false);
         };
+        if lists.has("into", first) {
+            return part(Asked::of(Kind::Change), true);
+        }
         let verb = lists.verb(words);
         // `comment` asks how in one language, and is a verb in another.
         let asks = lists.has("question", first) && (is_question || !verb.has_act());
@@ -50,7 +53,11 @@ impl Part {
             };
         }
         if verb.has(Kind::Look) || is_question && !is_polite {
-            return part(look, true);
+            // What is read is to be put somewhere: `summarise it into the sheet`, but not `look into it`.
+            let mut places = rest.iter().skip(1).filter(|_| verb.has(Kind::Look));
+            let is_put = places.any(|word| lists.has("into", word));
+            let put = Asked::of(if is_put { Kind::Change } else { Kind::Look });
+            return part(look.with(put), true);
         }
         if words.iter().any(|word| lists.has("not", word)) {
             return part(look, false);

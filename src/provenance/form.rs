@@ -1,5 +1,6 @@
 //! Form: which short values name nobody and nothing, whoever wrote them.
 
+use super::lists::lists;
 use super::{owner, words};
 use crate::event::name_words;
 use crate::session::{Origin, Origins};
@@ -22,8 +23,8 @@ const SAID: &[&str] = &[
 
 /// Last words of the names of fields that say how something is, or what it answers.
 const LABELS: &[&str] = &[
-    "currency", "format", "language", "method", "mode", "priority", "reason", "state", "status",
-    "subject", "type",
+    "currency", "element", "format", "language", "method", "mode", "priority", "reason", "state",
+    "status", "subject", "type",
 ];
 
 /// Days as programs write them: `0` stands for any digit.
@@ -154,14 +155,37 @@ pub(super) fn form(value: &[String]) -> Option<Form<'_>> {
     (is_number && digits > 8 || words::is_account(&number)).then_some(Form::Account)
 }
 
+/// Whether a value says whom or what something goes to: a host, a person there, an account, a key, or a file of this machine.
+pub(super) fn directs(value: &[String]) -> bool {
+    let is_such = |word: &String| {
+        words::is_place(word) || words::is_encoded(word) || word.starts_with(['/', '~'])
+    };
+    form(value).is_some() || value.iter().any(is_such)
+}
+
 /// Returns what is kept of the host at which the person herself gets mail.
 pub(super) fn house(host: &str) -> String {
     format!("\u{1}house {host}")
 }
 
-/// Returns what is kept of the host of a mail address that was a field.
+/// Returns what is kept of the host of a mail address that was a field: those who keep it have all below it.
 pub(super) fn at_host(host: &str) -> String {
-    format!("{MAIL} {host}")
+    format!("{MAIL} {}", words::domain(host).unwrap_or(host))
+}
+
+/// Returns what is kept of those whom the person has to do with, of a whole field: whoever writes from a house of their own
+/// speaks for it.
+pub(super) fn counterpart(field: &str) -> Option<String> {
+    let (_, host) = field
+        .rsplit_once('@')
+        .filter(|_| !field.contains([' ', '/']))?;
+    let house = std::iter::once(host)
+        .chain(owner::domains_above(host))
+        .last()?;
+    let (label, _) = house.split_once('.')?;
+    let is_for_all =
+        label.contains("mail") || lists().has("mail-providers", label) || owner::is_shared(house);
+    (!is_for_all).then(|| format!("\u{1}with {house}"))
 }
 
 /// Returns what is kept of the number of an account that was a field, however it was parted.

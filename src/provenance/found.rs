@@ -10,6 +10,7 @@ use super::told::Passage;
 use super::{form, listing, told, words};
 use crate::config::parse_yaml;
 use crate::diagnostic::FileId;
+use crate::event::name_words;
 
 /// How much of a result is read.
 const MOST_BYTES: usize = 1 << 20;
@@ -37,6 +38,8 @@ pub(super) struct Found {
     pub(super) rows: Vec<String>,
     /// Whose addresses stand in it.
     pub(super) hosts: Hosts,
+    /// The words in the name of the tool that gave it back.
+    named_after: Vec<String>,
     /// How much was read.
     bytes: usize,
     /// Whether not all was read.
@@ -44,6 +47,14 @@ pub(super) struct Found {
 }
 
 impl Found {
+    /// Begins with nothing, of what a tool of a name gives back.
+    pub(super) fn by_tool(name: &str) -> Self {
+        Self {
+            named_after: name_words(name),
+            ..Self::default()
+        }
+    }
+
     /// Reads a text; `naming` says whether a passage is one that the person has named.
     pub(super) fn text(&mut self, text: &str, naming: &Naming<'_>) {
         self.read(text, naming, None, false);
@@ -60,7 +71,7 @@ impl Found {
         self.is_cut |= read.len() < text.len();
         self.bytes += read.len();
         let mut last: Option<(Passage<'_>, bool)> = None;
-        let mut passages = told::passages(read);
+        let mut passages = told::passages(read, &self.named_after);
         // One word is a name or a kind (`Bot`).
         if let [only] = &mut *passages
             && only.words.len() < 2
@@ -75,8 +86,12 @@ impl Found {
                 one.is_told = true;
             }
         }
+        let is_titled = naming.by_title
+            && passages
+                .first()
+                .is_some_and(|head| !head.is_told && naming.is_by_name(&head.words));
         for passage in passages {
-            let is_named = !passage.is_told && naming.is_named(&passage.words);
+            let is_named = !passage.is_told && (is_titled || naming.is_named(&passage.words));
             self.add(words::kept(&passage.words), passage.is_told, is_named);
             if let Some((last, was_named)) = &last {
                 // What an empty line parts may belong together.

@@ -77,6 +77,17 @@ impl Asked {
         self.0 & !Self::of(Kind::Look).0 != 0
     }
 
+    /// Whether there is one that does more than tell something.
+    pub(super) const fn has_work(self) -> bool {
+        let talk = Self::of(Kind::Look).0 | Self::of(Kind::Say).0 | Self::of(Kind::Vague).0;
+        self.0 & !talk != 0
+    }
+
+    /// Whether only words were typed that tell no kind.
+    pub(super) fn is_vague(self) -> bool {
+        self == Self::of(Kind::Vague)
+    }
+
     /// Returns what the prompts of a session asked for; none where nothing was typed.
     pub(super) fn in_session(origins: &Origins) -> Option<Self> {
         let has = |name: &str| origins.has(Origin::Prompt, &format!("{ASKED}{name}"));
@@ -90,7 +101,7 @@ impl Asked {
     /// kind.
     pub(super) fn allows(self, kinds: Self) -> Option<bool> {
         let is_asked = kinds == Self::default() && self.has_act() || self.has_any(kinds);
-        (is_asked || self != Self::of(Kind::Vague)).then_some(is_asked)
+        (is_asked || !self.is_vague()).then_some(is_asked)
     }
 
     /// Returns the kinds that have such names.

@@ -216,16 +216,20 @@ pub(super) struct Naming<'o> {
     pub(super) is_all: bool,
     /// The names that make a passage such a one.
     pub(super) typed: Option<Typed<'o>>,
+    /// Whether a text is all of it whose head has one of them: the person wants done what stands there.
+    pub(super) by_title: bool,
 }
 
 impl Naming<'_> {
     pub(super) const ALL: Self = Self {
         is_all: true,
         typed: None,
+        by_title: false,
     };
     pub(super) const NOTHING: Self = Self {
         is_all: false,
         typed: None,
+        by_title: false,
     };
 
     /// Whether she has named what has these words.

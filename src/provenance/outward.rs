@@ -124,7 +124,10 @@ fn is_page(text: &str) -> bool {
 fn composed<'a>(mut urls: impl Iterator<Item = &'a str>, trust: &Trust<'_>) -> bool {
     urls.any(|url| {
         let words = words::words(url);
-        let is_known = |origins: &Origins| matches!(&*words, [word] if stood(word, origins));
+        let is_known = |origins: &Origins| {
+            matches!(&*words, [word] if stood(word, origins)
+                || words::plain(word).is_some_and(|plain| stood(&plain, origins)))
+        };
         !trust.names(url, false) && !trust.origins.is_some_and(is_known)
     })
 }
@@ -235,7 +238,7 @@ pub(super) fn sends(invocation: &Invocation) -> bool {
     let program = program::find(&invocation.program);
     let verbs = verbs(invocation);
     let mut arguments = invocation.arguments.iter();
-    program.is(Fact::Downloads)
+    program.is_with(Fact::Downloads, &verbs)
         || invocation.remote
         || program.is_with(Fact::Sends, &verbs)
         || program.is_with(Fact::KeepsAddress, &verbs)

@@ -97,7 +97,7 @@ fn fetches(invocation: &Invocation) -> bool {
         }
         name => {
             let program = program::find(name);
-            program.is(Fact::Downloads)
+            program.is_with(Fact::Downloads, &outward::verbs(invocation))
                 || program.is_with(Fact::Foreign, &outward::verbs(invocation))
                 || program.is(Fact::Statements)
                 || program.lists(Fact::Sends, "install") && outward::sends(invocation)
@@ -197,7 +197,7 @@ pub(super) fn learn(facts: &Facts, settings: &ProvenanceSettings, origins: &mut 
         let written: Vec<String> = written(facts).iter().map(|path| foreign(path)).collect();
         origins.add(Origin::Text, written.iter().map(String::as_str));
     }
-    let mut found = Found::default();
+    let mut found = Found::by_tool(tool.mcp_tool.as_deref().unwrap_or_default());
     let by = origins.tool(&call.name);
     if is_of_others {
         let typed = named::Typed::of(origins);
@@ -205,13 +205,13 @@ pub(super) fn learn(facts: &Facts, settings: &ProvenanceSettings, origins: &mut 
         let is_referred = named::is_referred(origins)
             || typed.is_any(&server)
             || server.iter().any(|word| named::has_topic(word, origins));
-        let (mut is_call_typed, mut is_call_named) = (false, false);
+        let (mut is_call_typed, mut is_call_meant) = (false, false);
         leaves(&call.input, &mut |leaf| {
             if tool.kind != ToolKind::Shell && words::is_value(leaf) {
                 let words = words::words(leaf);
                 is_call_typed |= typed.is_any(&words);
-                is_call_named |= is_referred
-                    && (named::has_topic(leaf, origins) || named::is_led_to(&words, origins));
+                is_call_meant |=
+                    named::has_topic(leaf, origins) || named::is_led_to(&words, origins);
             }
         });
         for invocation in invocations(facts) {
@@ -219,7 +219,7 @@ pub(super) fn learn(facts: &Facts, settings: &ProvenanceSettings, origins: &mut 
                 is_call_typed |= typed.is_any(&words::words(&word.text));
             }
         }
-        is_call_named |= is_call_typed;
+        let is_call_named = is_call_typed || is_call_meant && is_referred;
         // Whoever reads a page or a file need not do as it says, but as those say whom she named; what a service keeps for the
         // person is hers.
         let is_followed = named::is_followed(origins) || looked_up.iter().any(|one| one.by_owner);
@@ -233,6 +233,7 @@ pub(super) fn learn(facts: &Facts, settings: &ProvenanceSettings, origins: &mut 
         let naming = Naming {
             is_all: is_page || may_name && is_call_named,
             typed: may_name.then_some(typed),
+            by_title: is_followed,
         };
         if tool.kind == ToolKind::Mcp {
             leaves(result, &mut |leaf| {
@@ -259,8 +260,13 @@ pub(super) fn learn(facts: &Facts, settings: &ProvenanceSettings, origins: &mut 
         let fields = found.records.iter().filter(is_of_all).chain(&found.rows);
         let fields = fields.map(|field| field.trim_start_matches('='));
         let forms: BTreeSet<String> = fields.flat_map(form::kept).collect();
-        let of_all = forms.iter().map(String::as_str).chain(found.hosts.kept());
-        origins.add(Origin::Record, of_all);
+        let is_about = tool.kind == ToolKind::Mcp && (is_call_typed || is_call_meant);
+        let with = found.records.iter().filter(|_| is_about);
+        let with: Vec<String> = with
+            .filter_map(|field| form::counterpart(field.trim_start_matches('=')))
+            .collect();
+        let of_all = forms.iter().chain(&with).map(String::as_str);
+        origins.add(Origin::Record, of_all.chain(found.hosts.kept()));
         // Where nobody follows a page, it tells whom to write to, and not where to go, but to its own house.
         let houses: Vec<String> = tool.urls.iter().flat_map(|url| words::words(url)).collect();
         let houses: Vec<&str> = houses.iter().filter_map(|url| words::domain(url)).collect();

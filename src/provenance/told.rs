@@ -24,8 +24,9 @@ pub(super) struct Passage<'t> {
     pub(super) is_told: bool,
 }
 
-/// Parts a text into passages: paragraphs, which an empty line ends.
-pub(super) fn passages(text: &str) -> Vec<Passage<'_>> {
+/// Parts a text into passages: paragraphs, which an empty line ends. What a tool is named after is no agent to whom its result
+/// speaks: `create_automation` answers that an automation was made.
+pub(super) fn passages<'t>(text: &'t str, named_after: &[String]) -> Vec<Passage<'t>> {
     let with_words = |text| Passage {
         text,
         words: words::words(text),
@@ -33,7 +34,7 @@ pub(super) fn passages(text: &str) -> Vec<Passage<'_>> {
     };
     let mut found: Vec<Passage<'_>> = paragraphs(text).map(with_words).collect();
     let speaking = found.iter().enumerate();
-    let speaking = speaking.filter(|(_, passage)| speaks_to_agent(passage));
+    let speaking = speaking.filter(|(_, passage)| speaks_to_agent(passage, named_after));
     let speaking: Vec<usize> = speaking.map(|(at, _)| at).collect();
     for at in speaking {
         let around = at.saturating_sub(1)..(at + BEHIND + 1).min(found.len());
@@ -62,7 +63,7 @@ fn paragraphs(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Whether a passage names agents, says what programs have to do, or takes the word away from others.
-fn speaks_to_agent(passage: &Passage<'_>) -> bool {
+fn speaks_to_agent(passage: &Passage<'_>, named_after: &[String]) -> bool {
     let lists = lists();
     let mut before = "";
     passage.words.iter().enumerate().any(|(at, word)| {
@@ -73,6 +74,7 @@ fn speaks_to_agent(passage: &Passage<'_>) -> bool {
             lower.contains(&format!("{before}[bot]"))
         };
         let is_agent = !is_name
+            && !named_after.contains(word)
             && is_agent(word, passage.text)
             && (!lists.has("agent-products", next) || lists.has("agents-short", word));
         before = word;

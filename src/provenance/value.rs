@@ -33,7 +33,9 @@ pub fn come_from(facts: &Facts, origins: Option<&Origins>, acts: &Acts) -> Optio
     let is_spoken_to = origins.is_some_and(|origins| {
         origins.has(Origin::Text, TOLD) && !act::is_plainly_asked(facts, origins, acts)
     });
-    for value in wanted(facts, origins) {
+    let values = wanted(facts, origins);
+    let mut is_own = values.iter().any(|value| !value.only_told);
+    for value in values {
         // In a file that a person can read before it is run, addresses alone are somebody's will.
         let counts = !is_file || value.words.iter().any(|word| words::is_place(word));
         if counts && origins.is_some_and(|origins| is_told(&value, origins)) {
@@ -49,13 +51,15 @@ pub fn come_from(facts: &Facts, origins: Option<&Origins>, acts: &Acts) -> Optio
         if origins.is_some_and(|origins| form::is_other_account(&value.words, origins)) {
             found.extend(["lookalike"]);
         }
-        match origins.map(|origins| origin(&value, origins)) {
-            Some(Some(Origin::Prompt)) => found.extend(["prompt"]),
-            Some(Some(Origin::Project)) => found.extend(["project"]),
-            Some(Some(Origin::Record)) => found.extend(["untrusted", "untrusted-record"]),
-            Some(Some(Origin::Text)) => found.extend(["untrusted", "untrusted-text"]),
-            Some(None) | None => found.extend(["unknown"]),
-        }
+        let words: &[&str] = match origins.and_then(|origins| origin(&value, origins)) {
+            Some(Origin::Prompt) => &["prompt"],
+            Some(Origin::Project) => &["project"],
+            Some(Origin::Record) => &["untrusted", "untrusted-record"],
+            Some(Origin::Text) => &["untrusted", "untrusted-text"],
+            None => &["unknown"],
+        };
+        is_own &= value.is_noted || matches!(words, ["prompt" | "project"]);
+        found.extend(words);
     }
     if origins.is_some_and(|origins| {
         named_words(facts)
@@ -65,16 +69,12 @@ pub fn come_from(facts: &Facts, origins: Option<&Origins>, acts: &Acts) -> Optio
         found.extend(["lookalike"]);
     }
     // Where a passage spoke to an agent, what it wants may be said in other words.
-    let own = ["prompt", "project"];
     let may_go_out = facts.tool().is_some_and(|tool| match tool.kind {
         ToolKind::Shell => invocations(facts).any(outward::sends),
         ToolKind::Mcp | ToolKind::Fetch => true,
         _ => false,
     });
-    if is_spoken_to
-        && may_go_out
-        && (found.is_empty() || found.iter().any(|word| !own.contains(word)))
-    {
+    if is_spoken_to && may_go_out && !is_own {
         found.extend(["untrusted", "untrusted-instruction"]);
     }
     if found.contains("unknown") && origins.is_some_and(is_doubtful) {
@@ -261,8 +261,11 @@ fn origin(value: &Wanted, origins: &Origins) -> Option<Origin> {
             _ => has_all(&parts, origin, origins) || others.any(|word| origins.has(origin, word)),
         };
         if is_there {
-            let is_handle = origin == Origin::Text && is_own_handle(value, origins);
-            return Some(if is_handle { Origin::Record } else { origin });
+            let is_field = origin == Origin::Text
+                && (value.is_noted
+                    || is_own_handle(value, origins)
+                    || may_be_named && is_at_counterpart(value, origins));
+            return Some(if is_field { Origin::Record } else { origin });
         }
     }
     for word in value.words.iter().filter(|_| value.by_target) {
@@ -282,6 +285,16 @@ fn origin(value: &Wanted, origins: &Origins) -> Option<Origin> {
         }
     }
     None
+}
+
+/// Whether a mail address is at the house of somebody who stood in a field where the agent looked for what the person meant:
+/// there she could be written to as well.
+fn is_at_counterpart(value: &Wanted, origins: &Origins) -> bool {
+    let house = match &*value.words {
+        [word] => form::counterpart(word),
+        _ => None,
+    };
+    house.is_some_and(|house| origins.has(Origin::Record, &house))
 }
 
 /// Whether all that gave back a name is the server that is given it.

@@ -31,6 +31,7 @@ enum Taken {
 }
 
 /// One value of a call: words that must all have stood together.
+#[derive(Default)]
 pub(super) struct Wanted {
     /// What it is called: a field of the input, or the program that it is given to.
     pub(super) argument: String,
@@ -41,6 +42,8 @@ pub(super) struct Wanted {
     pub(super) by_owner: bool,
     /// Whether it counts only where a passage that speaks to an agent has it.
     pub(super) only_told: bool,
+    /// Whether it is only noted somewhere, and says neither whom nor what something goes to.
+    pub(super) is_noted: bool,
     /// How the tools of the server begin whose own name of a thing it is: whoever wrote there, the server gave it the name.
     pub(super) handle_of: Option<String>,
 }
@@ -70,6 +73,7 @@ pub(super) fn wanted(facts: &Facts, origins: Option<&Origins>) -> Vec<Wanted> {
     let by_owner = Cell::new(!is_line);
     // Who asks to have something sent to somebody whom she names means it.
     let may_send = origins.is_some_and(act::may_send);
+    let notes = origins.is_some_and(|origins| act::notes(facts, origins));
     let server = tool
         .mcp_server
         .as_ref()
@@ -87,10 +91,8 @@ pub(super) fn wanted(facts: &Facts, origins: Option<&Origins>) -> Vec<Wanted> {
             values.push(Wanted {
                 argument: argument.clone(),
                 words: found.clone(),
-                by_target: false,
-                by_owner: false,
-                only_told: false,
-                handle_of: None,
+                is_noted: notes && !form::directs(&found),
+                ..Wanted::default()
             });
         }
         // The agent may put an address into words of its own.
@@ -124,6 +126,7 @@ pub(super) fn wanted(facts: &Facts, origins: Option<&Origins>) -> Vec<Wanted> {
             by_target: by_target(&word),
             by_owner: by_owner.get() && !word.contains('?'),
             handle_of: server.clone().filter(|_| form::is_handle(&argument, &word)),
+            is_noted: notes && !form::directs(std::slice::from_ref(&word)),
             words: vec![word],
             only_told: false,
         }));
@@ -244,10 +247,8 @@ fn changed(line: &str, facts: &Facts, is_by_others: bool) -> Vec<Wanted> {
     let only_told = |argument: &str, words: Vec<String>| Wanted {
         argument: argument.to_owned(),
         words,
-        by_target: false,
-        by_owner: false,
         only_told: true,
-        handle_of: None,
+        ..Wanted::default()
     };
     let mut values = Vec::new();
     let mut looks = true;

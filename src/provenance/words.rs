@@ -250,7 +250,10 @@ pub(super) fn is_place(word: &str) -> bool {
 
 /// Returns an address without its scheme and the version behind it; none where it is so already.
 pub(super) fn plain(word: &str) -> Option<String> {
-    let bare = word.split_once("://").map_or(word, |(_, rest)| rest);
+    let mail = word
+        .strip_prefix("mailto:")
+        .and_then(|m| m.split('?').next());
+    let bare = mail.unwrap_or_else(|| word.split_once("://").map_or(word, |(_, rest)| rest));
     let bare = match bare.rsplit_once('@') {
         Some((name, version)) if name.contains('/') && !version.contains('/') => name,
         _ => bare,

@@ -101,6 +101,14 @@ fn keeps_out(filter: &Invocation, name: &str) -> bool {
 
 /// Whether a search prints a line, by its patterns; none where that cannot be told.
 pub(crate) fn meets(search: &Invocation, line: &str) -> Option<bool> {
+    meets_any(search, std::iter::once(line))
+}
+
+/// Whether a search prints one of these lines.
+pub(super) fn meets_any<'a>(
+    search: &Invocation,
+    mut text: impl Iterator<Item = &'a str>,
+) -> Option<bool> {
     let program = search.program.as_str();
     let options = Options::of(search);
     let is_rg = program == "rg";
@@ -123,7 +131,7 @@ pub(crate) fn meets(search: &Invocation, line: &str) -> Option<bool> {
     if !is_read || patterns.is_empty() {
         return None;
     }
-    let meets = |pattern: &str| {
+    let read = |pattern: &str| {
         let text = if is_fixed {
             let mut text = String::new();
             pattern.chars().for_each(|c| literal(c, &mut text));
@@ -151,11 +159,12 @@ pub(crate) fn meets(search: &Invocation, line: &str) -> Option<bool> {
         }
         let folds = is_smart || options.has(&["-i", "--ignore-case"]);
         let text = if folds { format!("(?i){text}") } else { text };
-        Some(Pattern::new(&text).ok()?.is_match(line))
+        Pattern::new(&text).ok()
     };
     let lines = patterns.iter().flat_map(|(pattern, _)| pattern.split('\n'));
-    let met: Option<Vec<bool>> = lines.map(meets).collect();
-    Some(met?.contains(&true) != options.has(&["-v", "--invert-match"]))
+    let read: Vec<Pattern> = lines.map(read).collect::<Option<_>>()?;
+    let is_inverted = options.has(&["-v", "--invert-match"]);
+    Some(text.any(|line| read.iter().any(|one| one.is_match(line)) != is_inverted))
 }
 
 /// Whether names come through a program in the pipe as they are, if at all.

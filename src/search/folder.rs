@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use super::file;
-use super::filter::wild;
-use super::options::{Given, Options, is_grep};
+use super::filter::{meets_any, wild};
+use super::options::{Given, INSTEAD_OF_PATTERN, Options, is_grep};
 use crate::shell::{Invocation, Word, glob_of};
 
 /// The longest file in which is looked for what a search looks for, in bytes.
@@ -218,19 +218,26 @@ fn fits(glob: &str, root: &str, way: &Path, folds: bool) -> Option<bool> {
 }
 
 /// Whether a file may hold what is looked for: a plain text can be looked for here as well.
-fn holds(search: &Invocation, options: &Options<'_>, path: &Path) -> bool {
+pub(crate) fn holds(search: &Invocation, options: &Options<'_>, path: &Path) -> bool {
     let is_plain = |(text, is_dynamic): &(&str, bool)| {
         let plain = |c: char| c.is_alphanumeric() || " _-/:=,'\"<>".contains(c);
         !is_dynamic && !text.is_empty() && text.chars().all(plain)
     };
+    let is_git = search.program == "git";
     let patterns = options.patterns();
-    let is_listing = options.has(&["-l", "--files-with-matches"]);
-    let is_readable = if is_grep(&search.program) {
-        options.are_only(&[PLAIN, &["-E"]].concat())
+    // Before the pattern stands the subcommand of git.
+    let patterns = if is_git && !options.has(INSTEAD_OF_PATTERN) {
+        options.operands().into_iter().skip(1).take(1).collect()
     } else {
-        options.are_only(PLAIN)
+        patterns
     };
-    if !is_listing || !is_readable || patterns.is_empty() || !patterns.iter().all(is_plain) {
+    let is_listing = options.has(&["-l", "--files-with-matches"]);
+    let is_readable = match search.program.as_str() {
+        "git" => options.are_only(&[PLAIN, &["-E", "-z", "--name-only"]].concat()),
+        program if is_grep(program) => options.are_only(&[PLAIN, &["-E"]].concat()),
+        _ => options.are_only(PLAIN),
+    };
+    if !is_listing || !is_readable || patterns.is_empty() {
         return true;
     }
     // Of a longer one only a part would be read.
@@ -238,10 +245,19 @@ fn holds(search: &Invocation, options: &Options<'_>, path: &Path) -> bool {
     let Some(text) = is_short.then(|| file::read(path)).flatten() else {
         return true;
     };
-    let text = text.to_lowercase();
-    patterns
-        .iter()
-        .any(|(pattern, _)| text.contains(&pattern.to_lowercase()))
+    if patterns.iter().all(is_plain) {
+        let text = text.to_lowercase();
+        return patterns
+            .iter()
+            .any(|(pattern, _)| text.contains(&pattern.to_lowercase()));
+    }
+    // A setting may say which syntax git reads where no option does, and only these signs mean the same in each but one.
+    let means_one =
+        |(pattern, _): &(&str, bool)| !pattern.contains(['(', ')', '{', '}', '|', '+', '?']);
+    let says_syntax = options.has(&["-E", "-F", "-G", "-P"]);
+    let is_told = !is_git || says_syntax || patterns.iter().all(means_one);
+    let is_literal = |(pattern, _): &(&str, bool)| is_git && !says_syntax && text.contains(pattern);
+    !is_told || patterns.iter().any(is_literal) || meets_any(search, text.lines()) != Some(false)
 }
 
 /// A `fd`: where it is sent, and what it finds there.

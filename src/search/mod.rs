@@ -9,5 +9,5 @@ mod options;
 pub(crate) use self::expression::{Deed, Expression, STARTS, printed};
 pub(crate) use self::file::{read, read_short};
 pub(crate) use self::filter::{come_through, keeps_names, meets, wild};
-pub(crate) use self::folder::{Fd, goes_into_hidden, lists, own_words};
+pub(crate) use self::folder::{Fd, goes_into_hidden, holds, lists, own_words};
 pub(crate) use self::options::{Options, is_grep, is_steered, searches, sent_to};

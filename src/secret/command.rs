@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::name::is_secret_variable;
 use super::table::{row_count, rows};
 use super::value::is_expansion;
 use crate::glob::glob;
@@ -85,7 +86,7 @@ pub(super) fn may_follow(row: u16, rest: &[u8]) -> bool {
             .trim_end_matches(['*', '?', '+'])
     });
     words.all(|word| word == "-" || word.starts_with('<') || has(word))
-        && names.any(|name| name.starts_with('#') || has(name))
+        && names.any(|name| name.starts_with(['#', '$']) || has(name))
 }
 
 /// Finds what the command whose program stands here is given as secrets.
@@ -144,8 +145,13 @@ fn given(command: &[Word<'_>], asked: &[&str], take: &str) -> Vec<Range<usize>> 
         Some((name, after)) => (name, Some(after)),
         None => (take, None),
     };
-    let is_operand = |word: &&Word<'_>| !word.text.starts_with('-') && !asked.contains(&word.text);
     if let Some(which) = name.strip_prefix('#') {
+        let (which, signs) = match which.strip_prefix('/') {
+            Some(which) => (which, &['-', '/'][..]),
+            None => (which, &['-'][..]),
+        };
+        let is_operand =
+            |word: &&Word<'_>| !word.text.starts_with(signs) && !asked.contains(&word.text);
         // What stands behind a redirection is given to the shell.
         let is_own = |word: &&Word<'_>| {
             let is_redirect = |sign| {
@@ -167,9 +173,19 @@ fn given(command: &[Word<'_>], asked: &[&str], take: &str) -> Vec<Range<usize>> 
             }
         };
     }
-    if let Some(start) = name.strip_suffix('+') {
+    let start = name.strip_suffix('+');
+    if start.is_some() || name == "$" {
+        let is_meant = |before: &Word<'_>| match start {
+            Some(start) => before.text.starts_with(start),
+            // Of `PASSWORD=%s` it is what stands before the sign.
+            None => before
+                .text
+                .split('=')
+                .next()
+                .is_some_and(is_secret_variable),
+        };
         let pairs = command.windows(2).filter_map(|pair| match pair {
-            [before, word] if before.text.starts_with(start) => Some(word),
+            [before, word] if is_meant(before) => Some(word),
             _ => None,
         });
         let is_other = |word: &Word<'_>| word.text == "*" || word.text.starts_with('/');

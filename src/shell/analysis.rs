@@ -1,11 +1,12 @@
 //! Analysis: all that a command line would run, and what is not certain about it.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::invocation::distinct;
-use super::issue_command::CommitMessage;
+use super::issue_command::{CommitMessage, MessageFrom};
 use super::{
     CodeWalk, Effect, Invocation, IssueCommand, PathEffect, Surroundings, Word, effect,
     issue_command,
@@ -20,12 +21,14 @@ pub struct Analysis {
     pub doubts: Vec<Doubt>,
     /// Functions that start themselves again without end.
     pub recursions: Vec<String>,
-    /// Which invocations run only where an earlier one has ended well.
+    /// Which invocations run only where an earlier one has ended well, which has needs of its own.
     pub(crate) needs: Vec<(Range<usize>, usize)>,
     /// The folders that inline code goes through to change what it finds, each with the directory where it runs.
     pub(crate) walks: Vec<(CodeWalk, Option<PathBuf>)>,
     /// The files that the line itself writes and then runs, whose commands are among those above.
     pub(crate) followed: Vec<PathBuf>,
+    /// What the line itself has written into the file from which a commit takes its message, by the commit's index.
+    pub(crate) message_files: Vec<(usize, String)>,
     /// The variables that are set for more than one command, each time with the value.
     pub assignments: Vec<(String, Word)>,
     /// Where the command line would run.
@@ -95,6 +98,21 @@ impl Analysis {
         .collect()
     }
 
+    /// Returns the invocations that have ended well where one runs.
+    pub(crate) fn needed_by(&self, index: usize) -> BTreeSet<usize> {
+        let mut needed = BTreeSet::from([index]);
+        let mut needs: Vec<_> = self.needs.iter().collect();
+        // What needs an invocation stands behind it.
+        needs.sort_unstable_by_key(|(_, earlier)| std::cmp::Reverse(*earlier));
+        for (range, earlier) in needs {
+            if needed.range(range.clone()).next().is_some() {
+                needed.insert(*earlier);
+            }
+        }
+        needed.remove(&index);
+        needed
+    }
+
     /// Returns every text that stands in the command line: arguments, and what programs are given to read.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.invocations.iter().flat_map(|i| {
@@ -113,22 +131,14 @@ impl Analysis {
 
     /// Returns the messages of the commits that would be made, as far as the command line gives them.
     pub fn git_commit_messages(&self) -> Vec<String> {
-        let messages = issue_command::commit_messages(self);
-        let texts = messages.filter_map(|message| match message {
-            CommitMessage::Text(text) => Some(text),
-            CommitMessage::File(_) => None,
-        });
-        texts.collect()
+        let known = issue_command::commit_messages(self);
+        let known = known.filter(|message| message.from == MessageFrom::Line);
+        known.map(|message| message.more).collect()
     }
 
-    /// Returns the files that the messages of such commits would be read from: `git commit -F notes.txt`.
-    pub fn git_commit_files(&self) -> Vec<PathBuf> {
-        let messages = issue_command::commit_messages(self);
-        let files = messages.filter_map(|message| match message {
-            CommitMessage::File(file) => Some(file),
-            CommitMessage::Text(_) => None,
-        });
-        files.collect()
+    /// Returns the messages of the commits that would be made.
+    pub(crate) fn commit_messages(&self) -> Vec<CommitMessage> {
+        issue_command::commit_messages(self).collect()
     }
 
     /// Returns what would be written, deleted, moved or changed in its rights, resolved against

@@ -89,7 +89,10 @@ impl Walker<'_> {
                     self.scope.aliases.remove(&word.text);
                 }
             }
-            "read" | "mapfile" | "readarray" => self.read(invocation, input),
+            "read" | "mapfile" | "readarray" => {
+                self.run_shell_options(program, invocation);
+                self.read(invocation, input);
+            }
             "printf" if arguments.first().is_some_and(|w| w.text == "-v") => {
                 if let [_, name, rest @ ..] = arguments {
                     let print = Invocation {

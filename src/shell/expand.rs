@@ -214,6 +214,11 @@ impl Walker<'_> {
                 self.variable(&slice(chars, start + 1, end), quoting, fields);
                 end - 1
             }
+            // The number of the shell is the same on the whole line, and no file has it for a name yet.
+            Some('$') => {
+                fields.push_str("$$");
+                start + 1
+            }
             Some(&c) if c.is_ascii_digit() || "@*#?$!-".contains(c) => {
                 self.variable(&c.to_string(), quoting, fields);
                 start + 1

@@ -54,6 +54,7 @@ pub(crate) use self::inline_code::{
 pub(crate) use self::invocation::program_name;
 pub use self::invocation::{Invocation, Redirect, Stdin, Word};
 pub use self::issue_command::IssueCommand;
+pub(crate) use self::issue_command::{CommitMessage, MessageFrom, joined};
 pub(crate) use self::output::MADE_DIRECTORY;
 pub(crate) use self::path::is_pattern;
 pub(crate) use self::path::without_dots;

@@ -71,7 +71,9 @@ fn body_start(before: &str) -> Option<usize> {
 fn quoted(line: &str) -> String {
     let mut out = String::with_capacity(line.len() + 8);
     let mut quote: Option<char> = None;
-    let mut chars = line.chars();
+    // Of each open bracket whether it begins a list: `@('a', 'b')`.
+    let mut brackets = Vec::new();
+    let mut chars = line.chars().peekable();
     while let Some(c) = chars.next() {
         match c {
             '\'' | '"' => {
@@ -93,6 +95,12 @@ fn quoted(line: &str) -> String {
                 }
             },
             ',' if quote.is_none() => out.push(' '),
+            '@' if quote.is_none() && chars.next_if_eq(&'(').is_some() => brackets.push(true),
+            '(' if quote.is_none() => {
+                brackets.push(false);
+                out.push(c);
+            }
+            ')' if quote.is_none() && brackets.pop() == Some(true) => out.push(' '),
             _ => out.push(c),
         }
     }
@@ -115,6 +123,7 @@ mod tests {
             ("rm a `\n -r", "rm a   -r"),
             ("rm C:\\My` Files", "rm C:\\\\My\\ Files"),
             ("rm a,b", "rm a b"),
+            ("rm @('a','b') (ls)", "rm 'a' 'b'  (ls)"),
             (
                 "if (Test-Path a) { rm a } else { ls }",
                 "\n rm a \n \n ls \n",

@@ -1,15 +1,21 @@
-//! Recipes: what `make` would run of a makefile that the command line itself gives.
+//! Recipes: what `make` and `just` would run of a file that the command line itself gives.
 
 use super::walk::{Input, Walker};
 use super::{Invocation, Word};
 
-/// The names under which `make` looks for its makefile.
-const MAKEFILES: &[&str] = &["GNUmakefile", "makefile", "Makefile"];
+/// The names under which they look for their file.
+const MAKEFILES: &[&str] = &[
+    "GNUmakefile",
+    "makefile",
+    "Makefile",
+    "justfile",
+    "Justfile",
+];
 
 impl Walker<'_> {
     /// Runs the recipes of a makefile from the input, or one that this line has written.
     pub(super) fn run_make(&mut self, invocation: &Invocation, input: &Input) {
-        let text = match invocation.value_of(&["-f", "--file", "--makefile"]) {
+        let text = match invocation.value_of(&["-f", "--file", "--makefile", "--justfile"]) {
             Some(file) if matches!(file.text.as_str(), "-" | "/dev/stdin") => {
                 input.stdin.text().map(str::to_owned)
             }
@@ -21,7 +27,7 @@ impl Walker<'_> {
         let given = invocation.value_of(&["--eval"]).map(|w| w.text);
         for text in text.into_iter().chain(given) {
             let commands = recipes(&text);
-            self.inside("make", |walker| {
+            self.inside(&invocation.program, |walker| {
                 walker.run_text(&commands, &Input::default())
             });
         }
@@ -50,7 +56,7 @@ fn scripts(package: &str) -> Option<String> {
 fn recipes(makefile: &str) -> String {
     let mut commands = Vec::new();
     for line in makefile.replace("\\\n", " ").lines() {
-        let recipe = line.strip_prefix('\t').or_else(|| {
+        let recipe = line.strip_prefix(['\t', ' ']).or_else(|| {
             let (rule, recipe) = line.split_once(';')?;
             rule.contains(':').then_some(recipe)
         });

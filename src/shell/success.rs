@@ -66,7 +66,10 @@ impl Walker<'_> {
             let own = self.ended(&item.command, from);
             ended.is_joined = match operator {
                 Some(ListOperator::And) => {
-                    ended.commands.extend(own.commands);
+                    // The last one has run only where those before it have ended well.
+                    if !own.commands.is_empty() {
+                        ended.commands = own.commands;
+                    }
                     true
                 }
                 Some(ListOperator::Or) => {

@@ -76,7 +76,7 @@ impl Walker<'_> {
                 }
             }
             "tmux" => self.run_tmux(arguments),
-            "make" | "gmake" => self.run_make(invocation, input),
+            "make" | "gmake" | "just" => self.run_make(invocation, input),
             "bun" | "npm" | "pnpm" | "yarn" => self.run_scripts(program),
             _ => {}
         }

@@ -10,7 +10,10 @@ use rable::{Node, NodeKind};
 
 use super::container::Container;
 use super::scope::{Ended, Scope};
-use super::{Analysis, Doubt, DoubtKind, Invocation, Redirect, Stdin, Surroundings, Word, guard};
+use super::{
+    Analysis, Doubt, DoubtKind, Invocation, Redirect, Stdin, Surroundings, Word, guard,
+    issue_command,
+};
 
 /// How deep text may run text (`bash -c "bash -c …"`, `$( )`, functions).
 const MAX_DEPTH: usize = 24;
@@ -212,6 +215,14 @@ impl<'a> Walker<'a> {
         let container = self.container.as_ref();
         let placed = container.and_then(|container| container.placed(&invocation));
         let noted = placed.map_or(invocation, Arc::new);
+        if noted.program == "git" && !self.files.is_empty() {
+            let file = issue_command::message_file(&noted);
+            let text = file.and_then(|file| self.files.get(&file));
+            let at = self.analysis.invocations.len();
+            self.analysis
+                .message_files
+                .extend(text.map(|text| (at, text.clone())));
+        }
         self.analysis.invocations.push(noted);
     }
 

@@ -93,9 +93,9 @@ impl Wrapper {
 
     /// Whether one of its own options takes the next word as its value.
     fn takes_value(&self, option: &str) -> bool {
-        takes_next(option, |name| {
-            self.values.split(',').any(|value| value == name)
-        })
+        let takes = |name: &str| self.values.split(',').any(|value| value == name);
+        // Those of PowerShell have one dash and a long name.
+        takes(option) || takes_next(option, takes)
     }
 
     /// Returns how many words one of its own options is, with its values.

@@ -47,6 +47,9 @@ pub struct Changes {
     pub removed_lines: u64,
     /// The commit that the change is measured against; none where there is no commit yet.
     pub base: Option<Arc<str>>,
+    /// The paths of files that the base has and that git does not compare: it was told not to look at them, or they are no
+    /// longer in its index.
+    pub(crate) unseen: Vec<String>,
 }
 
 impl Changes {
@@ -76,6 +79,7 @@ impl Changes {
                 .sum(),
             base,
             files,
+            unseen: Vec::new(),
         }
     }
 

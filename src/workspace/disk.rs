@@ -174,6 +174,7 @@ impl DiskWorkspace {
         let RawChanges {
             tracked,
             untracked,
+            mut unseen,
             base,
         } = self.repository()?.changes(scope)?;
         let mut files: HashMap<String, ChangedFile> = tracked
@@ -199,10 +200,13 @@ impl DiskWorkspace {
             // Taken out of the index, but still there: it is no longer tracked, and not deleted either.
             if files.contains_key(&file.path) {
                 file.change = Change::Modified;
+                unseen.push(file.path.clone());
             }
             files.insert(file.path.clone(), file);
         }
-        Ok(Arc::new(Changes::of(files.into_values().collect(), base)))
+        unseen.retain(|path| self.counts(path, scope));
+        let changes = Changes::of(files.into_values().collect(), base);
+        Ok(Arc::new(Changes { unseen, ..changes }))
     }
 
     /// Whether a path is part of the work: the issues and AHP's own files are not what an issue's branch changes.

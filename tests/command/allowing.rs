@@ -78,12 +78,12 @@ fn an_explanation_says_what_becomes_of_the_command_by_the_policy_in_force() {
     // What no binding selects is not told as if it held.
     let none = World::new("");
     let told = explained(&none, "rm -rf /");
-    assert!(!told.contains("rm-vital"), "{told}");
+    assert!(!told.contains("✓ filesystem:rm-vital"), "{told}");
     let git =
         World::new("hooks: {pre-tool-use: [{oracle: PermissionChecker, config: {preset: git}}]}\n");
     let told = explained(&git, "rm -rf / && git commit --amend");
     assert!(
-        !told.contains("rm-vital") && told.contains("✓ git:rebase-drops"),
+        !told.contains("✓ filesystem:rm-vital") && told.contains("✓ git:rebase-drops"),
         "{told}"
     );
 }
@@ -367,4 +367,217 @@ fn what_another_oracle_stops_is_said_to_be_its_own() {
         "{}",
         ran.stderr
     );
+}
+
+/// What the tools of hosts do can be allowed in the words of the message, wherever the path begins in that the host gives.
+#[test]
+fn what_a_tool_does_is_allowed_by_the_file_that_it_means() {
+    let world = world();
+    world.write(
+        ".ahp/hooks.yaml",
+        "extends: [ahp:standard]\nhooks:\n  pre-tool-use:\n    - id: safe-shell\n      config:\n        protected_paths: [migrations]\n",
+    );
+    assert_eq!(world.ahp(&["trust", "--yes"]).code, 0);
+    let run = |tool: &str, field: &str, about: &str| {
+        let mut input = serde_json::json!({"content": "x", "old_string": "a", "new_string": "b"});
+        input[field] = about.into();
+        let input = input.to_string();
+        let arguments = ["run", "pre-tool-use", "--tool", tool, "--input", &input];
+        world.ahp(&arguments).code
+    };
+    let whole = |path: &str| world.path(path).to_string_lossy().into_owned();
+    let cases = [
+        (
+            "Read",
+            "file_path",
+            whole(".env"),
+            format!("read {}", whole(".env")),
+        ),
+        (
+            "Write",
+            "file_path",
+            whole("migrations/1.sql"),
+            "write migrations/1.sql".to_owned(),
+        ),
+        (
+            "Edit",
+            "file_path",
+            "migrations/2.sql".to_owned(),
+            format!("edit {}", whole("migrations/2.sql")),
+        ),
+        (
+            "Write",
+            "file_path",
+            "/etc/hosts".to_owned(),
+            "write /etc/hosts".to_owned(),
+        ),
+        (
+            "Grep",
+            "path",
+            whole("keys/.env"),
+            "search keys/.env".to_owned(),
+        ),
+        (
+            "Glob",
+            "pattern",
+            "**/.env".to_owned(),
+            "search **/.env".to_owned(),
+        ),
+        (
+            "WebFetch",
+            "url",
+            "http://169.254.169.254/x".to_owned(),
+            "fetch http://169.254.169.254/x".to_owned(),
+        ),
+    ];
+    for (tool, field, about, shown) in &cases {
+        assert_eq!(run(tool, field, about), 2, "{shown}");
+        let ran = world.ahp(&["allow", "-y", shown]);
+        assert_eq!(ran.code, 0, "{shown}: {}{}", ran.stdout, ran.stderr);
+        assert_eq!(run(tool, field, about), 0, "{shown}");
+    }
+    assert_eq!(run("Read", "file_path", ".env"), 0);
+    for (tool, field, about) in [
+        ("Read", "file_path", whole("keys/.env")),
+        ("Read", "file_path", "keys/../prod.env".to_owned()),
+        ("Write", "file_path", "migrations/2.sql".to_owned()),
+        ("Edit", "file_path", "migrations/1.sql".to_owned()),
+        ("WebFetch", "url", "http://169.254.169.254/y".to_owned()),
+    ] {
+        assert_eq!(run(tool, field, &about), 2, "{tool} {about}");
+    }
+    // An entry is seen from the root of the project, so that it holds in every clone.
+    let policy = world.read(".ahp/hooks.yaml");
+    assert!(
+        policy.contains("=read .env") && policy.contains("=edit migrations/2.sql"),
+        "{policy}"
+    );
+    let tested = world.ahp(&["test", ".ahp/tests"]);
+    assert_eq!(tested.code, 0, "{}{}", tested.stdout, tested.stderr);
+    let told = world.ahp(&[
+        "explain",
+        "--tool",
+        "Read",
+        "--input",
+        "{\"file_path\": \".env\"}",
+    ]);
+    assert!(
+        told.stdout.contains("`allow_commands` has `=read .env`"),
+        "{}",
+        told.stdout
+    );
+}
+
+#[test]
+fn nothing_is_written_for_what_no_entry_can_mean() {
+    let world = world();
+    let before = world.read(".ahp/hooks.yaml");
+    for (command, said) in [
+        (":(){ :|:& };:", "no entry of `allow_commands` can mean it"),
+        ("cat .env | base64", "it would still be stopped"),
+        ("while true; do x & done", "stopped"),
+    ] {
+        let ran = world.ahp(&["allow", "-y", command]);
+        assert_eq!(ran.code, 1, "{command}: {}", ran.stdout);
+        assert!(ran.stderr.contains(said), "{command}: {}", ran.stderr);
+        assert_eq!(ran.stdout, "", "{command}");
+    }
+    assert_eq!(world.read(".ahp/hooks.yaml"), before);
+    for command in ["psql <<< 'drop table x'", "psql app <<< 'DROP TABLE users'"] {
+        assert_eq!(judged(&world, command), 2, "{command}");
+        let ran = world.ahp(&["allow", "-y", command]);
+        assert_eq!(ran.code, 0, "{command}: {}{}", ran.stdout, ran.stderr);
+        assert_eq!(judged(&world, command), 0, "{command}");
+    }
+}
+
+/// Whatever the tool, the rule that the verdict names is among those that the explanation names.
+#[test]
+fn each_rule_that_a_verdict_names_is_explained() {
+    let world = world();
+    world.write("conf/.env", "API_TOKEN=0123456789abcdef0123\n");
+    let patch = "*** Begin Patch\n*** Update File: /etc/hosts\n@@\n-a\n+b\n*** End Patch\n";
+    for (tool, input) in [
+        (
+            "Bash",
+            serde_json::json!({"command": "git push --force origin main"}),
+        ),
+        ("Read", serde_json::json!({"file_path": "/x/.env"})),
+        (
+            "Write",
+            serde_json::json!({"file_path": "/etc/hosts", "content": ""}),
+        ),
+        (
+            "Edit",
+            serde_json::json!({"file_path": "~/.bashrc", "old_string": "a", "new_string": "b"}),
+        ),
+        ("apply_patch", serde_json::json!({"input": patch})),
+        (
+            "Grep",
+            serde_json::json!({"pattern": "TOKEN", "path": "conf", "output_mode": "content"}),
+        ),
+        ("Glob", serde_json::json!({"pattern": "**/.env"})),
+        (
+            "WebFetch",
+            serde_json::json!({"url": "http://169.254.169.254/latest", "prompt": "x"}),
+        ),
+        ("mcp__files__read_file", serde_json::json!({"path": ".env"})),
+        (
+            "mcp__db__query",
+            serde_json::json!({"sql": "DROP TABLE users"}),
+        ),
+        (
+            "mcp__x__create_issue",
+            serde_json::json!({"body": "ghp_0123456789abcdefghijklmnopqrstuvwxyzABCD"}),
+        ),
+        (
+            "mcp__x__execute",
+            serde_json::json!({"script": "git push --force origin main"}),
+        ),
+    ] {
+        let ran = world.ahp(&["explain", "--tool", tool, "--input", &input.to_string()]);
+        assert_eq!(ran.code, 2, "{tool}: {}", ran.stdout);
+        let (near, verdict) = ran.stdout.split_once("the policy in force").unwrap();
+        let rule = verdict
+            .split_once(" [")
+            .and_then(|(_, rest)| rest.split_once(']'))
+            .unwrap()
+            .0;
+        assert!(
+            near.contains(&format!("✓ {rule} ")),
+            "{tool}: {}",
+            ran.stdout
+        );
+    }
+}
+
+/// Where a line both takes away what guards the agent and loses what cannot be brought back, both are said, the graver first.
+#[test]
+fn the_graver_danger_is_told_before_the_policys_own() {
+    let world = world();
+    for (command, first) in [
+        ("rm -rf /", "filesystem:rm-vital"),
+        ("rm -rf ~", "filesystem:rm-vital"),
+        ("rm -rf /*", "filesystem:rm-vital"),
+        ("sudo rm -rf .", "filesystem:rm-vital"),
+        (
+            "git push --force origin main; rm -r .ahp",
+            "git:push-force-shared",
+        ),
+    ] {
+        let told = world.ahp(&["explain", "--command", command]).stdout;
+        let (_, told) = told.split_once("the policy in force blocks it").unwrap();
+        let rule = told.find(&format!("[{first}]"));
+        let own = told.find("an agent may not change what guards it");
+        assert!(rule.is_some() && rule < own, "{command}: {told}");
+        assert_eq!(told.matches("ahp: ").count(), 1, "{command}: {told}");
+    }
+    for command in ["rm -r .ahp", "mv .ahp away", "echo x > .ahp/hooks.yaml"] {
+        let told = world.ahp(&["explain", "--command", command]).stdout;
+        let (_, told) = told.split_once("the policy in force blocks it").unwrap();
+        assert!(
+            told.contains("an agent may not") && !told.contains('['),
+            "{command}: {told}"
+        );
+    }
 }

@@ -323,6 +323,8 @@ fn an_own_wire_of_any_spelling_is_not_run() {
     let spellings = [
         "ahp hook --host claude-code --event PreToolUse || exit 2",
         "ahp hook --host claude-code --event PreToolUse && exit 0; echo 'ahp did not let this pass' >&2; exit 2",
+        "ahp hook --host claude-code --event PreToolUse && exit 0; eval 'test $? = 2' || echo 'it is missing' >&2; exit 2",
+        "'/a b/ahp' hook --host claude-code --event Stop && exit 0; eval 'test $? = 2' && exit 2; echo 'it is missing' >&2; exit 0",
         "/usr/local/bin/ahp --debug hook --host claude-code",
         "env A=1 ahp hook --host claude-code",
         "cd . && ahp hook --host claude-code",
@@ -343,6 +345,7 @@ fn an_own_wire_of_any_spelling_is_not_run() {
         "test -e frozen && exit 2; ahp hook",
         "test -x frozen && exit 2; ahp hook",
         "echo words >/dev/null; ahp hook",
+        "ahp hook && exit 0; eval 'test -e frozen' && exit 2; exit 0",
     ];
     let files = |line: &str| {
         let world = World::new(

@@ -382,3 +382,261 @@ fn own_rules_and_scanners_are_used() {
     assert_eq!(kinds[0].1, Intensity::Prompt);
     assert_eq!(kinds[1..], [("scanner-failed", Intensity::Block); 2]);
 }
+
+/// Makes a project on a branch, does something to it, and returns what is found there, or why it cannot be told.
+fn found_after(change: impl Fn(&Project)) -> String {
+    let project = Project::new(&[("a.txt", "a\n"), ("dir/b.txt", "b\n")]).in_git();
+    change(&project);
+    let event = super::project::submission();
+    match project.judge_event("SecurityScanner", "", event, 60.0) {
+        Ok(signals) => signals
+            .iter()
+            .map(|signal| signal.payload.text().to_owned())
+            .collect(),
+        Err(error) => error.to_string(),
+    }
+}
+
+fn key() -> String {
+    format!("key = '{}'\n", token())
+}
+
+fn merged(project: &Project, others: &[&str]) {
+    for name in others {
+        project.git(&["checkout", "-q", "-b", name, "main"]);
+        project.write(name, "x\n");
+        commit(project, name);
+    }
+    project.git(&["checkout", "-q", "work"]);
+    project.write("own.txt", "x\n");
+    commit(project, "Add a file");
+    project.git(&[&["merge", "-q", "-m", "Merge"], others].concat());
+}
+
+#[test]
+fn what_is_staged_is_found_whatever_the_file_holds_now() {
+    let staged_then = |then: &dyn Fn(&Project)| {
+        found_after(|project| {
+            project.write("n.txt", key());
+            project.git(&["add", "n.txt"]);
+            then(project);
+        })
+    };
+    for found in [
+        staged_then(&|p| std::fs::remove_file(p.root().join("n.txt")).unwrap()),
+        staged_then(&|p| p.write("n.txt", "x\n")),
+        staged_then(&|p| {
+            p.git(&["update-index", "--assume-unchanged", "n.txt"]);
+            p.write("n.txt", "x\n");
+        }),
+        // The filter puts in what the file does not hold.
+        found_after(|p| {
+            p.git(&[
+                "config",
+                "filter.x.clean",
+                &format!("sed s/PLACE/{}/", token()),
+            ]);
+            p.write(".gitattributes", "*.q filter=x\n");
+            p.write("n.q", "PLACE\n");
+            p.git(&["add", "-A"]);
+        }),
+    ] {
+        assert!(found.starts_with("1 security finding: "), "{found}");
+    }
+    let taken_back = staged_then(&|p| p.git(&["reset", "-q", "--hard"]));
+    assert_eq!(taken_back, "");
+}
+
+#[test]
+fn what_git_does_not_compare_is_found() {
+    let found = found_after(|p| {
+        p.git(&["rm", "-q", "--cached", "a.txt"]);
+        p.write("a.txt", key());
+    });
+    assert!(found.contains("a.txt:1"), "{found}");
+    // The index holds one change, and the file another one.
+    let found = found_after(|p| {
+        p.write("a.txt", "b\n");
+        p.git(&["add", "a.txt"]);
+        p.git(&["update-index", "--assume-unchanged", "a.txt"]);
+        p.write("a.txt", format!("b\n{}", key()));
+    });
+    assert!(found.contains("a.txt:2"), "{found}");
+    // What was there before is not added, although the file differs.
+    let old = Project::new(&[("a.txt", &key())]).in_git();
+    old.git(&["update-index", "--assume-unchanged", "a.txt"]);
+    old.write("a.txt", format!("new\n{}", key()));
+    assert!(old.judge("SecurityScanner", "").is_empty());
+}
+
+#[test]
+fn names_and_links_are_looked_into() {
+    let hidden: &[&dyn Fn(&Project)] = &[
+        &|p| p.write(&format!("{}.txt", token()), "x\n"),
+        &|p| {
+            p.write(&token(), "");
+            commit(p, "Add an empty file");
+            p.git(&["rm", "-q", &token()]);
+            p.git(&["commit", "-q", "-m", "Take it away"]);
+        },
+        &|p| p.git(&["mv", "a.txt", &token()]),
+        &|p| p.write(&format!("{}/x.txt", token()), "x\n"),
+        #[cfg(unix)]
+        &|p| std::os::unix::fs::symlink(token(), p.root().join("link")).unwrap(),
+    ];
+    for (nth, change) in hidden.iter().enumerate() {
+        let found = found_after(change);
+        assert!(found.contains("github-token"), "{nth}: {found}");
+    }
+    // What a link leads to is not added by it.
+    #[cfg(unix)]
+    {
+        let found = found_after(|p| {
+            p.write(".git/info/exclude", ".env\n");
+            p.write(".env", key());
+            std::os::unix::fs::symlink(".env", p.root().join("link")).unwrap();
+        });
+        assert_eq!(found, "");
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_not_held_for_clean() {
+    let found = found_after(|p| {
+        p.write(".gitattributes", "*.u text working-tree-encoding=IBM037\n");
+        p.write("x.u", b"\x92\x85\xa8");
+    });
+    assert!(
+        found.contains("`x.u` is kept in the encoding `ibm037`"),
+        "{found}"
+    );
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::unix::ffi::OsStrExt as _;
+        let found = found_after(|p| {
+            let name = std::ffi::OsStr::from_bytes(b"a\xff.txt");
+            std::fs::write(p.root().join(name), key()).unwrap();
+        });
+        assert!(found.contains("cannot be read"), "{found}");
+    }
+}
+
+#[test]
+fn all_of_a_commit_is_looked_into() {
+    let hidden: &[&dyn Fn(&Project)] = &[
+        &|p| {
+            p.git(&[
+                "commit",
+                "-q",
+                "--allow-empty",
+                "-m",
+                "x",
+                "--author",
+                &format!("{} <a@b.c>", token()),
+            ])
+        },
+        &|p| {
+            p.git(&["config", "i18n.logOutputEncoding", "UTF-16"]);
+            p.git(&[
+                "commit",
+                "-q",
+                "--allow-empty",
+                "-m",
+                &format!("Use {}", token()),
+            ]);
+        },
+        &|p| {
+            p.git(&["commit", "-q", "--allow-empty", "-m", "x"]);
+            p.git(&["notes", "add", "-m", &token()]);
+        },
+        &|p| {
+            p.git(&["commit", "-q", "--allow-empty", "-m", "x"]);
+            p.git(&["tag", "-a", "v1", "-m", &token()]);
+        },
+        &|p| {
+            p.git(&["commit", "-q", "--allow-empty", "-m", "x"]);
+            p.git(&["branch", &format!("feature/{}", token())]);
+        },
+        // A first commit of its own.
+        &|p| {
+            p.git(&["config", "log.showRoot", "false"]);
+            p.git(&["checkout", "-q", "--orphan", "new"]);
+            p.write("a.txt", key());
+            commit(p, "Begin");
+            p.write("a.txt", "a\n");
+            commit(p, "Take it away");
+            p.git(&["branch", "-q", "-D", "main", "work"]);
+        },
+        &|p| {
+            merged(p, &["one", "two"]);
+            p.write("m.txt", key());
+            p.git(&["add", "-A"]);
+            p.git(&["commit", "-q", "--amend", "--no-edit"]);
+            p.git(&["rm", "-q", "m.txt"]);
+            p.git(&["commit", "-q", "-m", "Take it away"]);
+        },
+    ];
+    for (nth, change) in hidden.iter().enumerate() {
+        let found = found_after(change);
+        assert!(found.contains("github-token"), "{nth}: {found}");
+    }
+    let plain = found_after(|p| {
+        merged(p, &["one", "two"]);
+        p.git(&["tag", "-a", "v1", "-m", "Read the token from the store"]);
+        p.git(&["notes", "add", "-m", "No password is needed"]);
+    });
+    assert_eq!(plain, "");
+}
+
+/// Whoever moves the branch that a change is compared with makes the change smaller, and not what is pushed.
+#[test]
+fn a_moved_base_hides_no_commit() {
+    let found = found_after(|p| {
+        p.git(&["update-ref", "refs/remotes/origin/main", "main"]);
+        p.write("n.txt", key());
+        commit(p, "Add a key");
+        p.write("n.txt", "x\n");
+        commit(p, "Take it away");
+        p.git(&["branch", "-q", "-f", "main", "HEAD"]);
+        p.write("z.txt", "z\n");
+        commit(p, "Add a file");
+    });
+    assert!(found.contains("n.txt:1 of commit "), "{found}");
+}
+
+/// Each commit of a submodule is pushed with it.
+#[test]
+fn what_a_submodule_has_added_and_removed_is_found() {
+    let found = found_after(|p| {
+        p.git(&["init", "-q", "s b"]);
+        let inside = |arguments: &[&str]| {
+            let who = ["-C", "s b", "-c", "user.name=a", "-c", "user.email=a@b.c"];
+            p.git(&[&who, arguments].concat());
+        };
+        p.write("s b/x.txt", key());
+        inside(&["add", "-A"]);
+        inside(&["commit", "-q", "-m", "Add a key"]);
+        p.write("s b/x.txt", "x\n");
+        inside(&["commit", "-q", "-a", "-m", "Take it away"]);
+        p.git(&["add", "s b"]);
+        p.git(&["commit", "-q", "-m", "Add a library"]);
+    });
+    assert!(found.contains("s b/x.txt:1 of commit "), "{found}");
+}
+
+/// The settings of a clone must not make us run its programs.
+#[test]
+fn a_program_that_the_repository_merges_by_is_not_run() {
+    let project =
+        Project::new(&[(".gitattributes", "a.txt merge=own\n"), ("a.txt", "a\n")]).in_git();
+    project.git(&["checkout", "-q", "-b", "other"]);
+    project.write("a.txt", "b\n");
+    commit(&project, "Change it");
+    project.git(&["checkout", "-q", "work"]);
+    project.write("a.txt", "c\n");
+    commit(&project, "Change it too");
+    project.git(&["merge", "-q", "-s", "ours", "-m", "Merge", "other"]);
+    project.git(&["config", "merge.own.driver", "touch was-run"]);
+    assert!(project.judge("SecurityScanner", "").is_empty());
+    assert!(!project.exists("was-run"));
+}

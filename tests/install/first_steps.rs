@@ -190,6 +190,18 @@ fn the_launcher_of_the_package_is_no_other_program() {
     assert!(own.contains(native.to_str().unwrap()), "{own}");
 }
 
+/// Settings with the refusals that earlier versions wrote: with words, and without.
+fn of_earlier_versions(wired: &str) -> [String; 2] {
+    let refusal = " && exit 0; eval 'test $? = 2' || echo 'ahp did not answer, so this is refused; \
+                   to install it: pipx install ahp-hooks' >&2; exit 2";
+    assert!(wired.contains(refusal), "{wired}");
+    [
+        " && exit 0; echo 'ahp did not let this pass' >&2; exit 2",
+        " || exit 2",
+    ]
+    .map(|earlier| wired.replace(refusal, earlier))
+}
+
 #[test]
 fn a_program_that_has_gone_refuses_everything_and_doctor_says_so() {
     let world = World::new(POLICY);
@@ -197,12 +209,11 @@ fn a_program_that_has_gone_refuses_everything_and_doctor_says_so() {
     fs::create_dir_all(&nothing).unwrap();
     world.ahp(&["install", "claude-code"]);
     let by_name = world.read(CLAUDE);
-    let before = by_name.replace(
-        "command -v ahp >/dev/null || echo 'ahp is not installed: pipx install ahp-hooks' >&2; ",
-        "",
-    );
-    assert_ne!(before, by_name);
-    for settings in [by_name, before] {
+    let [aloud, silent] = of_earlier_versions(&by_name);
+    let said = "\"command -v ahp >/dev/null || echo 'ahp is not installed: pipx install ahp-hooks' >&2; ahp hook ";
+    let told_before = aloud.replace("\"ahp hook ", said);
+    assert_ne!(told_before, aloud);
+    for settings in [by_name, told_before, aloud, silent] {
         world.write(CLAUDE, settings);
         let examined = ahp(&world, &nothing, &["doctor", "claude-code"]);
         assert_eq!(examined.code, 1, "{}", examined.stdout);
@@ -229,12 +240,14 @@ fn a_program_that_has_gone_refuses_everything_and_doctor_says_so() {
     );
     assert!(examined.stdout.contains(&told), "{}", examined.stdout);
     let file = world.home().join(".codex/hooks.json");
-    let refusal = " && exit 0; echo 'ahp did not let this pass' >&2; exit 2";
     let wired = fs::read_to_string(&file).unwrap();
-    // As earlier versions wrote it: Codex passes over a refusal without words.
-    let silent = wired.replace(refusal, " || exit 2");
-    for (text, passes) in [(silent, false), (wired.replace(refusal, ""), true)] {
-        assert_ne!(text, wired);
+    let [aloud, silent] = of_earlier_versions(&wired);
+    fs::write(&file, &aloud).unwrap();
+    let told = world.ahp(&["doctor", "codex"]).stdout;
+    assert!(!told.contains("would let a bad event pass"), "{told}");
+    // Codex passes over a refusal without words.
+    let open = silent.replace(" || exit 2", "");
+    for (text, passes) in [(&silent, false), (&open, true)] {
         fs::write(&file, text).unwrap();
         let told = world.ahp(&["doctor", "codex"]).stdout;
         assert_eq!(
@@ -324,4 +337,30 @@ fn a_host_that_is_wired_twice_is_told() {
         );
         assert_eq!(examined.code, 0, "{}", examined.stdout);
     }
+}
+
+#[test]
+fn who_has_no_client_or_no_policy_yet_is_told_what_comes_first() {
+    let world = World::new("extends: [ahp:standard]\n");
+    let nothing = world.path("nothing");
+    fs::create_dir_all(&nothing).unwrap();
+    let examined = ahp(&world, &nothing, &["doctor"]);
+    let told = "no host has hooks yet: `ahp install HOST` adds them";
+    assert!(examined.stdout.contains(told), "{}", examined.stdout);
+    assert_eq!(examined.code, 0, "{}", examined.stdout);
+    let one = ahp(&world, &nothing, &["doctor", "monoco"]);
+    assert!(!one.stdout.contains("no host has hooks"), "{}", one.stdout);
+    // A trial of nothing is no proof.
+    let tried = ahp(&world, &nothing, &["doctor", "--deep"]);
+    let told =
+        "`--deep` tried nothing: a client is tried if it is installed here and has hooks of `ahp`";
+    assert!(tried.stdout.contains(told), "{}", tried.stdout);
+    assert_eq!(tried.code, 1, "{}", tried.stdout);
+    let says = "no policy is in force but self-protection: `ahp init` writes one";
+    let install = ["install", "claude-code", "--user"];
+    assert!(!world.ahp(&install).stdout.contains(says));
+    fs::remove_dir_all(world.path(".ahp")).unwrap();
+    let installed = world.ahp(&install);
+    assert!(installed.stdout.contains(says), "{}", installed.stdout);
+    assert_eq!(installed.code, 0, "{}", installed.stderr);
 }

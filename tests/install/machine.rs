@@ -42,9 +42,9 @@ fn codex_gets_requirements_that_it_reads_without_trust() {
     let group = group.unwrap().get(0).unwrap();
     let hook = group["hooks"].as_array_of_tables().unwrap().get(0).unwrap();
     assert_eq!(hook["type"].as_str(), Some("command"));
-    let call = "; '/opt/my tools/ahp' hook --host codex --event PreToolUse --timeout 54 && exit 0; echo 'ahp did not let this pass' >&2; exit 2";
+    let call = "'/opt/my tools/ahp' hook --host codex --event PreToolUse --timeout 54 && exit 0; ";
     let command = hook["command"].as_str().unwrap();
-    assert!(command.starts_with("test -x '/opt/my tools/ahp' || ") && command.ends_with(call));
+    assert!(command.starts_with(call) && command.ends_with("' >&2; exit 2"));
     assert_eq!(hook["timeout"].as_integer(), Some(60));
     assert!(requirements.get("allow_managed_hooks_only").is_none());
     assert!(!world.home().join(".codex/config.toml").exists());

@@ -143,7 +143,7 @@ fn the_program_in_the_search_path_is_called_by_its_name() {
     ahp(&["install", "claude", "--project"]);
     let text = world.read(".claude/settings.json");
     assert!(
-        text.contains(" >&2; ahp hook --host claude-code --event PreToolUse"),
+        text.contains("\"ahp hook --host claude-code --event PreToolUse"),
         "{text}"
     );
     assert!(text.contains(" >&2; exit 2\""), "{text}");

@@ -219,3 +219,20 @@ fn a_wrong_configuration_is_told_at_its_place() {
         assert_eq!(config_error(NAME, config), expected);
     }
 }
+
+/// Whoever words an item in another way must not make a new finding of it.
+#[test]
+fn an_item_without_an_id_is_known_by_its_words() {
+    let of = |item: &str| {
+        let issue = format!("---\nid: FEAT-0123\n---\n- [ ] {item}\n");
+        only(judge(&issue, "")).finding()
+    };
+    let first = of("Write the tests for `login`");
+    for same in [
+        "write the **tests** for login.",
+        "Write, for login, the tests!",
+    ] {
+        assert_eq!(of(same), first, "{same}");
+    }
+    assert_ne!(of("Write the docs for `login`"), first);
+}

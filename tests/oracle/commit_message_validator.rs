@@ -215,8 +215,89 @@ fn the_message_about_to_be_committed_is_read_from_its_file() {
         assert_eq!(signals.len(), 1, "{command}");
         assert!(signals[0].payload.text().contains("`oops`"), "{command}");
     }
-    // What is not there git refuses itself; the branch is judged later in any case.
-    assert!(judge("git commit -F none.txt").is_empty());
+}
+
+#[test]
+fn a_message_that_cannot_be_told_is_not_passed_over() {
+    let repository = Repository::new();
+    let signed = "feat: x\n\nSigned-off-by: a <a@b.c>";
+    repository.commit("bad").git("tag bad");
+    repository
+        .commit("feat: good")
+        .git("commit -q --amend --no-edit --signoff");
+    repository.git("tag good");
+    repository
+        .write("good.txt", signed)
+        .write("bad.txt", "oops\n");
+    repository.write("sharp.txt", &format!("#oops\n{signed}"));
+    let judge = |command: &str| {
+        let bench = Bench::new(Trigger::PreToolUse, repository.workspace())
+            .tool("Bash", json!({"command": command}));
+        match bench.try_judge(
+            NAME,
+            "{pattern: '^(feat|fix): ', required_fields: signed-off-by}",
+        ) {
+            Ok(signals) if signals.is_empty() => "good",
+            Ok(_) => "bad",
+            Err(OracleError::CannotTell(_)) => "?",
+            Err(error) => panic!("{command}: {error}"),
+        }
+    };
+    for (expected, commands) in [
+        (
+            "good",
+            "git commit -s -m 'feat: x'
+git commit -m 'feat: x' --trailer 'Signed-off-by: a'
+git commit -m 'feat: x' -m 'Signed-off-by: a'
+git commit -F good.txt
+printf 'feat: x\\n\\nSigned-off-by: a\\n' > m && git commit -F m && rm m
+printf 'feat: x\\n\\nSigned-off-by: a\\n' | git commit -F -
+git commit --amend --no-edit
+git commit -C good
+git commit --fixup=good
+GIT_EDITOR=true git commit --amend
+git commit --dry-run
+git log --oneline
+git commit --no-edit",
+        ),
+        (
+            "bad",
+            "echo x > msg && git commit -F msg
+git commit -F bad.txt
+git commit -F sharp.txt
+git commit -F - < bad.txt
+git commit -C bad
+git commit --reuse-message=bad
+git commit --fixup bad
+git commit --squash=bad -m x
+echo oops | git commit -F -
+git commit --amend -m bad
+echo bad > m; git commit -F m; printf 'feat: x\\n\\nSigned-off-by: a\\n' > m",
+        ),
+        (
+            "?",
+            "git commit
+git commit -t good.txt
+git commit -e -m 'feat: x'
+git commit --amend
+git commit -c good
+git commit --fixup=reword:good
+GIT_EDITOR='cp bad.txt' git commit
+git -c core.editor='cp bad.txt' commit
+python3 gen.py | git commit -F -
+python3 gen.py > m && git commit -F m
+cp bad.txt good.txt && git commit -F good.txt
+git commit -F -
+git commit -F nosuch
+git commit -F <(echo bad)
+git commit -m \"$MSG\"
+git commit -C nosuch",
+        ),
+    ] {
+        for command in commands.lines() {
+            assert_eq!(judge(command), expected, "{command}");
+        }
+    }
 }
 
 #[test]

@@ -28,6 +28,8 @@ fn project() -> World {
     world.write("README.md", "Set KEY first.\n");
     world.write("VERSION", "1.2.3\n");
     world.write("src/a.ts", "export const KEY = 'name';\n");
+    world.write("vendor/lib.c", "int a;\n");
+    world.write("site/index.html", "<p>\n");
     world.write("node_modules/x/.env", "API_KEY=0123456789abcdef0123\n");
     world.write("committed.sh", "#!/bin/sh\nrm -rf data\n");
     world.git_init();
@@ -39,6 +41,8 @@ fn project() -> World {
          rm -rf dist build \"$ROOT/out\"\nmkdir -p dist\nTMP=$(mktemp -d)\ntrap 'rm -rf \"$TMP\"' EXIT\n\
          for os in linux darwin; do GOOS=$os go build -o \"dist/app-$os\" ./...; done\nnpm ci\n",
     );
+    // Names that say nothing for certain: what a commit holds and somebody has changed is no product.
+    world.write("vendor/lib.c", "int b;\n");
     script("bad.sh", "rm -rf ~\n");
     script("given.sh", "#!/bin/sh\nrm -rf \"$1\"\n");
     script("outer.sh", "bash bad.sh\n");

@@ -143,6 +143,20 @@ fn a_branch_back_to_another_commit_is_pointed_out() {
     let world = repository();
     world.git(&["checkout", "-q", "open"]);
     stopped(&world, &[("git reset --hard HEAD~1", "git:reset-back")]);
+    world.git(&["checkout", "-q", "main"]);
+    world.git(&["update-ref", "refs/remotes/origin/main", "main"]);
+    world.git(&["branch", "-q", "--set-upstream-to=origin/main"]);
+    free(
+        &world,
+        &["git fetch origin && git reset --hard origin/main"],
+    );
+    world.write("src/d.rs", "d");
+    world.commit("third");
+    let lost = "does not have 1 of its commits";
+    stopped(
+        &world,
+        &[("git fetch && git reset --hard origin/main", lost)],
+    );
 }
 
 #[test]

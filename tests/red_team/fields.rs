@@ -81,6 +81,43 @@ fn a_field_of_any_name_is_looked_into_but_of_tools_that_only_look() {
 }
 
 #[test]
+fn a_field_in_which_a_known_shell_explains_its_command_names_no_place() {
+    let world = project();
+    let stops = |tool: &str, field: &str, value: serde_json::Value| {
+        let mut input = json!({"command": "ls"});
+        input[field] = value;
+        let found = judged(&world, "SelfProtection", "{}", tool, input).unwrap();
+        found.is_ok_and(|found| !found.is_empty())
+    };
+    for (tool, field) in [
+        ("run_in_terminal", "explanation"),
+        ("run_in_terminal", "goal"),
+        ("run_terminal_cmd", "explanation"),
+        ("exec_command", "justification"),
+        ("Bash", "description"),
+    ] {
+        for place in [".ahp", ".ahp/hooks.yaml"] {
+            assert!(!stops(tool, field, json!(place)), "{tool} {field}");
+        }
+        // It is no text, and so nobody knows what it is.
+        let held = json!({"at": ".ahp/hooks.yaml"});
+        assert!(stops(tool, field, held), "{tool} {field}");
+    }
+    for (tool, field) in [
+        ("Bash", "explanation"),
+        ("run_in_terminal", "place"),
+        ("run_in_terminal", "Explanation"),
+        ("mcp__x__run_in_terminal", "explanation"),
+        ("Frobnicate", "explanation"),
+    ] {
+        assert!(
+            stops(tool, field, json!(".ahp/hooks.yaml")),
+            "{tool} {field}"
+        );
+    }
+}
+
+#[test]
 fn what_a_tool_that_nobody_knows_may_run_is_judged_as_a_command() {
     let world = project();
     let root = world.root();

@@ -13,6 +13,7 @@ mod readers;
 mod seams;
 mod unread;
 mod walks;
+mod wrapped;
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use ahp::event::Trigger;
+use ahp::host::Host;
 use serde_json::{Value, json};
 
 use super::http::Http;
@@ -78,6 +79,12 @@ fn of(world: &World, bytes: &[u8]) -> String {
     payload.to_string()
 }
 
+/// What a method has told, also with an error.
+fn of_answer(answer: &Value) -> &Value {
+    let error = answer.get("error").map(|error| &error["data"]);
+    error.unwrap_or_else(|| &answer["result"])
+}
+
 fn object(stdout: &str) -> Value {
     if stdout.is_empty() {
         json!({})
@@ -123,6 +130,10 @@ fn each_recorded_payload_gets_the_same_answer_at_every_door() {
             );
             let path = format!("/hook/{host}?event={event}");
             let (status, body) = http.post(&path, &of(&by_http, bytes));
+            let told = of_answer(answer);
+            assert_eq!(told["exit_code"], ran.code, "{host} {event}: {answer}");
+            let stderr = plain(&by_stdin, &told["stderr"]);
+            assert_eq!(stderr, plain(&alone, &json!(ran.stderr)), "{host} {event}");
             if ran.code == 2 && ran.stdout.is_empty() {
                 assert_eq!(status, 500, "{host} {event}: {body}");
                 assert!(answer.get("error").is_some(), "{host} {event}: {answer}");
@@ -139,5 +150,94 @@ fn each_recorded_payload_gets_the_same_answer_at_every_door() {
         }
         assert!(blocked > 5, "{host}: {blocked} have an answer");
         assert!(judged(&by_socket) > 5, "the daemon refused nearly all");
+    }
+}
+
+/// A project that answers every event by a script, or has a policy that cannot be read.
+fn answering(script: Option<&str>) -> World {
+    let Some(script) = script else {
+        return World::new("hooks: [\n");
+    };
+    let bindings = Trigger::ALL.iter();
+    let bindings = bindings.map(|trigger| format!("  {trigger}: [{{oracle: answers}}]\n"));
+    let world = World::new(&format!("hooks:\n{}", bindings.collect::<String>()));
+    let text = format!("fn evaluate(ctx) {{ {script} }}\n");
+    world.write(".ahp/oracles/answers.rhai", text);
+    world
+}
+
+/// An event of a session of its own, for stops are counted: as the standard writes it, and in our own form.
+fn told(world: &World, trigger: Trigger, name: &str, door: &str) -> (Value, Value) {
+    let session = format!("{name} {door}");
+    let mut standard = json!({"event_type": name, "session_id": session});
+    let mut own = json!({"trigger": name, "session_id": session, "work_dir": world.root()});
+    if trigger.is_tool() {
+        standard["tool_name"] = json!("Shell");
+        standard["tool_input"] = json!({"command": "ls"});
+        own["tool"] = json!({"name": "Bash", "input": {"command": "ls"}});
+    }
+    (standard, own)
+}
+
+/// By each of its names, and whoever asks in whichever form.
+#[test]
+fn every_trigger_is_decided_alike_at_every_door() {
+    let host = Host::find("agent-hooks").unwrap();
+    let policies = [
+        ("block", Some("block(\"no\")")),
+        ("allow", Some("prompt(\"mind\")")),
+        ("none", Some("[]")),
+        ("broken", None),
+    ];
+    for (policy, script) in policies {
+        let world = answering(script);
+        let names: Vec<(Trigger, &str)> = (Trigger::ALL.iter())
+            .flat_map(|trigger| {
+                let names = trigger.aliases().iter().copied();
+                names
+                    .chain([trigger.name()])
+                    .map(move |name| (*trigger, name))
+            })
+            .collect();
+        let mut lines = String::new();
+        for (trigger, name) in &names {
+            let (payload, _) = told(&world, *trigger, name, "hook");
+            let (_, event) = told(&world, *trigger, name, "evaluate");
+            let hook = json!({"host": "agent-hooks", "payload": payload});
+            for (method, params) in [
+                ("ahp/hook", hook),
+                ("ahp/evaluate", json!({"event": event})),
+            ] {
+                let line = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+                lines.push_str(&format!("{line}\n"));
+            }
+        }
+        let answers = served(&world, &["--jobs", "1"], &lines);
+        assert_eq!(answers.len(), 2 * names.len());
+        for ((trigger, name), asked) in names.iter().zip(answers.chunks(2)) {
+            let at = format!("{policy} {name}: {asked:?}");
+            let wanted = match policy {
+                "broken" if trigger.is_pre() => "block",
+                "broken" => "allow",
+                decided => decided,
+            };
+            let [hook, evaluate] = [of_answer(&asked[0]), of_answer(&asked[1])];
+            assert_eq!(hook["decision"], wanted, "{at}");
+            assert_eq!(evaluate["decision"], wanted, "{at}");
+            let (payload, _) = told(&world, *trigger, name, "alone");
+            let ran = world.ahp_fed(&["hook"], payload.to_string().as_bytes());
+            assert_eq!(hook["exit_code"], ran.code, "{at} {ran:?}");
+            // Who knows only the reply must not take a block for none.
+            assert_eq!(asked[0].get("error").is_some(), ran.code == 2, "{at}");
+            let printed = plain(&world, &object(&ran.stdout));
+            assert_eq!(plain(&world, &hook["reply"]), printed, "{at}");
+            // What is only told of is not held up, whatever is decided.
+            let can_block = host.event(name).unwrap().block;
+            assert_eq!(
+                ran.code == 2,
+                wanted == "block" && can_block,
+                "{at} {ran:?}"
+            );
+        }
     }
 }

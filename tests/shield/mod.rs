@@ -4,6 +4,7 @@
 mod plan;
 mod traces;
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use ahp::shield::{Access, Mount, SYSTEM_CALL_FILTER, arrange, filter_bytes};
@@ -132,6 +133,31 @@ fn a_dry_run_shows_what_is_held_and_changes_nothing() {
     }
     assert!(!world.path(".claude").exists());
     assert!(!world.home().join(".local/state/ahp/serve.token").exists());
+    // What it does not hold is said, and what does not work where there is such.
+    assert!(
+        before.stdout.contains("limit     a named pipe"),
+        "{before:?}"
+    );
+    let update = "`git submodule update` fails";
+    assert!(!before.stdout.contains(update), "{before:?}");
+    let git = world.path(".git/modules/part");
+    fs::create_dir_all(&git).unwrap();
+    for (file, text) in [
+        ("HEAD", "ref: refs/heads/main\n"),
+        ("config", "[core]\n\tbare = false\n"),
+    ] {
+        fs::write(git.join(file), text).unwrap();
+    }
+    for folder in ["objects", "refs"] {
+        fs::create_dir(git.join(folder)).unwrap();
+    }
+    let after = world.ahp(&["shield", "--dry-run"]);
+    let config = git.join("config").canonicalize().unwrap();
+    let says = format!(
+        "{update} with \"Device or resource busy\": it writes {}",
+        config.display()
+    );
+    assert!(after.stdout.contains(&says), "{after:?}");
     let docker = world.ahp(&["shield", "--dry-run", "--format", "docker", "--", "claude"]);
     let ahp = world.root().canonicalize().unwrap().join(".ahp");
     assert!(
@@ -178,7 +204,7 @@ fn a_shield_holds_and_leaves_nothing() {
     assert!(world.path(".git").is_dir() && !world.path(".mcp.json").exists());
     // A long name makes no path that is too long for a socket.
     let long = world.dir.path().join("n".repeat(200));
-    std::fs::create_dir_all(long.join(".ahp")).unwrap();
+    fs::create_dir_all(long.join(".ahp")).unwrap();
     let mut ahp = world.ahp_command();
     ahp.args(["shield", "--", "true"]).current_dir(&long);
     let ran = ahp.output().unwrap();

@@ -1,7 +1,5 @@
 //! Branches that commands of git take away or move, and whether others hold what was on them.
 
-use std::collections::BTreeSet;
-
 use super::known::{git_command, is_told, path, repository};
 use crate::danger::digest::Digest;
 use crate::danger::knowledge::Holder;
@@ -171,11 +169,14 @@ fn loses(digest: &Digest<'_>, branches: &[Word], is_new: &dyn Fn(&Word) -> bool)
         return None;
     }
     // Together they may lose what each alone would not.
-    let line = digest.analysis.invocations.iter();
-    let others: Vec<Word> = line.flat_map(|git| taken(git)).filter(is_told).collect();
-    let all = others.iter().chain(branches);
-    let all: BTreeSet<&str> = all.map(|branch| branch.text.as_str()).collect();
-    let all: Vec<&str> = all.into_iter().collect();
+    let all = || {
+        let line = digest.analysis.invocations.iter();
+        let others = line.flat_map(|git| taken(git)).filter(is_told);
+        others
+            .chain(branches.iter().cloned())
+            .map(|branch| branch.text)
+            .collect()
+    };
     for branch in branches {
         match digest.knowledge.holder(&branch.text, &all)? {
             Holder::Nobody => {

@@ -1,5 +1,7 @@
 //! Content that would be lost: files overwritten with nothing, what a search finds, stores of data, code that empties tables.
 
+use std::sync::Arc;
+
 use super::file::{is_critical, is_data_store, is_precious, is_system};
 use crate::danger::digest::Digest;
 use crate::danger::place::{Place, place};
@@ -7,6 +9,7 @@ use crate::danger::sql::loses_data;
 use crate::danger::words::words;
 use crate::glob::glob;
 use crate::program::{self, Fact};
+use crate::search::{come_through, keeps_names, searches};
 use crate::shell::{Invocation, Stdin, Word, code_of, only_in_memory};
 
 /// Whether a database that is one file, or a dump of one, is among the words.
@@ -112,6 +115,7 @@ pub(super) fn lists_unkept(digest: &Digest<'_>) -> bool {
                 // A pattern behind it is a choice.
                 operands.next() == Some("ls-files")
                     && operands.next().is_none()
+                    && !lists_chosen_products(digest, feeder)
                     && (feeder.has_short('o')
                         || feeder.arguments.iter().any(|word| word.text == "--others"))
             }
@@ -121,6 +125,25 @@ pub(super) fn lists_unkept(digest: &Digest<'_>) -> bool {
             }),
             _ => false,
         })
+}
+
+/// Whether of the files that git ignores a search in the pipe chooses some by their names, and none that people keep there.
+fn lists_chosen_products(digest: &Digest<'_>, list: &Invocation) -> bool {
+    let all = digest
+        .analysis
+        .invocations
+        .get(digest.invocation.fed_by.clone());
+    let all = all.unwrap_or_default();
+    let filters = all.iter().position(|i| std::ptr::eq(i.as_ref(), list));
+    let filters = filters.and_then(|at| all.get(at + 1..)).unwrap_or_default();
+    let chooses = |filter: &Arc<Invocation>| searches(&filter.program) && keeps_names(filter);
+    let is_out = |name: &&str| !come_through(digest.analysis, filters, name);
+    list.arguments
+        .iter()
+        .any(|word| word.text == "--exclude-standard")
+        && (list.has_short('i') || list.has_long("--ignored"))
+        && filters.iter().any(chooses)
+        && words!("ignored-work").iter().all(is_out)
 }
 
 /// Whether a search goes through the system or a home directory.
@@ -175,9 +198,9 @@ pub(super) fn was_moved_there(digest: &Digest<'_>, words: &[&Word]) -> bool {
         })
 }
 
-/// Whether code for a framework empties tables, with all rows at once.
-pub(super) fn empties_tables(digest: &Digest<'_>) -> bool {
-    let takes_code = ["-c", "-e", "-p", "-r", "--eval", "--execute", "--command"]
+/// Whether a program is told to run code that it is given.
+fn takes_code(digest: &Digest<'_>) -> bool {
+    ["-c", "-e", "-p", "-r", "--eval", "--execute", "--command"]
         .iter()
         .any(|option| digest.has_option(option))
         || digest.invocation.operands().take(2).any(|w| {
@@ -185,7 +208,23 @@ pub(super) fn empties_tables(digest: &Digest<'_>) -> bool {
                 w.text.as_str(),
                 "runner" | "r" | "console" | "c" | "shell" | "shell_plus" | "dbshell" | "tinker"
             )
-        });
+        })
+}
+
+/// Whether code for a framework writes rows.
+pub(super) fn writes_rows(digest: &Digest<'_>) -> bool {
+    let writes = |text: &str| {
+        let text: String = text.split_whitespace().collect();
+        let text = text.to_ascii_lowercase();
+        let mut calls = words!("writing-calls").iter();
+        calls.any(|call| text.contains(call))
+    };
+    (takes_code(digest) || digest.invocation.stdin.text().is_some()) && digest.texts().any(writes)
+}
+
+/// Whether code for a framework empties tables, with all rows at once.
+pub(super) fn empties_tables(digest: &Digest<'_>) -> bool {
+    let takes_code = takes_code(digest);
     if !takes_code && digest.invocation.stdin.text().is_none() {
         return false;
     }
@@ -302,13 +341,24 @@ fn says_production(text: &str) -> bool {
 
 /// Whether a program is told to speak with what is live, by its words or its variables.
 pub(super) fn is_on_production(digest: &Digest<'_>) -> bool {
-    let invocation = digest.invocation;
-    let variables = invocation.environment.iter().map(|(_, value)| value);
-    let mut told = variables.chain(&invocation.arguments);
-    told.any(|word| {
+    fn told(invocation: &Invocation) -> impl Iterator<Item = &Word> {
+        let variables = invocation.environment.iter().map(|(_, value)| value);
+        variables.chain(&invocation.arguments)
+    }
+    let is_live = |word: &Word| {
         let lower = word.text.to_ascii_lowercase();
-        says_production(&lower) || words!("live-names").iter().any(|name| glob(name, &lower))
-    })
+        let value = match lower.split_once('=') {
+            Some((option, value)) if option.starts_with('-') => value,
+            _ => lower.as_str(),
+        };
+        says_production(value) || words!("live-names").iter().any(|name| glob(name, value))
+    };
+    // What runs it elsewhere says where: `kubectl --context prod exec api --`. The words behind that are its own.
+    let wrappers = &digest.invocation.wrappers;
+    let around = digest.earlier().filter(|i| wrappers.contains(&i.program));
+    let mut around = around.flat_map(|i| i.arguments.iter());
+    let mut own = told(digest.invocation);
+    own.any(is_live) || around.any(|word| word.text.len() < 80 && is_live(word))
 }
 
 /// Whether code speaks with a store that is named for production, and changes what it holds.

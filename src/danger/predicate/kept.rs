@@ -3,10 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use super::file::is_precious;
-use super::known::{has_project, is_not_there, note, path, path_or_folder, repository, sum};
+use super::known::{
+    has_project, is_not_there, is_told, note, path, path_or_folder, repository, sum,
+};
 use crate::danger::digest::Digest;
 use crate::danger::place::Place;
-use crate::shell::{Word, roots};
+use crate::danger::words::words;
+use crate::glob::glob;
+use crate::shell::{Invocation, Word, lexical, roots};
 
 /// Whether everything that a deletion names is a single file, is not there, or comes back by `git restore`.
 pub(super) fn is_recoverable(digest: &Digest<'_>, words: &[&Word]) -> bool {
@@ -21,6 +25,28 @@ pub(super) fn comes_back(digest: &Digest<'_>, words: &[&Word]) -> bool {
     all_kept(digest, words, true, |path| {
         std::fs::symlink_metadata(path).is_ok_and(|found| found.is_file() && found.len() == 0)
     })
+}
+
+/// Whether a folder that its name alone says to be made again, as `vendor` and `bin`, holds what git knows, with changes that
+/// no commit holds.
+pub(super) fn holds_changes(digest: &Digest<'_>, words: &[&Word]) -> bool {
+    let changed = |word: &&Word| {
+        // All that lies in it, as a search or a pattern of the shell names it.
+        let text = word.text.strip_suffix("/*").unwrap_or(&word.text);
+        let word = &Word::plain(text);
+        let name = text.trim_end_matches('/').rsplit('/').next()?;
+        let mut weak = words!("weak-artifacts").iter();
+        let is_doubtful = weak.any(|one| glob(one, name)) && digest.place(word) == Place::Artifact;
+        let path = path(digest, word).filter(|path| is_doubtful && path.is_dir())?;
+        let changed = digest.knowledge.changed(&path);
+        note(
+            digest,
+            changed,
+            "git has {} in it with changes that no commit holds",
+        );
+        changed
+    };
+    has_project(digest) && words.iter().filter_map(changed).any(|changed| changed > 0)
 }
 
 /// Whether all that a search may find comes back so.
@@ -65,7 +91,7 @@ fn all_kept(
                 return false;
             };
             if path.symlink_metadata().is_err() {
-                return is_not_there(digest, word);
+                return is_not_there(digest, word) || is_output(digest, &path);
             }
             if !climbs_as_read(digest, word, &path) {
                 return false;
@@ -89,6 +115,32 @@ fn all_kept(
             note(digest, lost, fact);
             lost == Some(0)
         })
+}
+
+/// Whether an earlier command of the line is told to write to a path where nothing is yet: `--out runs/smoke`.
+fn is_output(digest: &Digest<'_>, path: &Path) -> bool {
+    let is_it = |i: &Invocation, text: &str, word: &Word| {
+        let dir = i.work_dir.as_ref().filter(|_| is_told(word));
+        dir.is_some_and(|dir| lexical(text, dir, None) == path)
+    };
+    let names = |option: &str| {
+        let name = option.trim_start_matches('-').to_ascii_lowercase();
+        let mut parts = name.split(['-', '_', '.', ':']);
+        option.starts_with('-') && parts.any(|part| words!("output-options").contains(&part))
+    };
+    digest.earlier().filter(|i| !i.remote).any(|i| {
+        let mut pairs = i.arguments.windows(2);
+        let follows = |pair: &[Word]| match pair {
+            [option, value] => names(&option.text) && is_it(i, &value.text, value),
+            _ => false,
+        };
+        let is_attached = |word: &Word| {
+            let (option, value) = word.text.split_once('=').unwrap_or_default();
+            names(option) && is_it(i, value, word)
+        };
+        let makes = i.program == "mkdir" && i.operands().any(|word| is_it(i, &word.text, word));
+        makes || pairs.any(follows) || i.arguments.iter().any(is_attached)
+    })
 }
 
 /// Returns where a path really lies in the project, past all links; none where that is outside, or is git's own.

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::danger::digest::Digest;
 use crate::danger::place::{Place, place};
+use crate::danger::words::says_test_store;
 use crate::shell::{Invocation, MADE_DIRECTORY, Redirect, Word, lexical};
 
 /// Programs that make no file which another could then lose.
@@ -44,6 +45,26 @@ pub(super) fn has_all_committed(digest: &Digest<'_>) -> bool {
         "git has {} with changes that no commit holds",
     );
     changed == Some(0)
+}
+
+/// Whether the branch that is checked out has no commits that the branch it follows elsewhere does not have.
+pub(super) fn are_own_commits_held(digest: &Digest<'_>) -> bool {
+    let commits = |i: &Invocation| {
+        i.program == "git"
+            && !matches!(
+                git_command(i),
+                "fetch" | "status" | "log" | "remote" | "stash"
+            )
+    };
+    if repository(digest).is_none() || digest.earlier().any(commits) {
+        return false;
+    }
+    let ahead = digest.knowledge.ahead();
+    if let Some(count) = ahead.filter(|count| *count > 0) {
+        let fact = format!("the branch that it follows does not have {count} of its commits");
+        digest.note.set(Some(fact));
+    }
+    ahead == Some(0)
 }
 
 /// Whether an earlier command of the line is one of these of git, with one of these words where there are any.
@@ -192,9 +213,28 @@ fn is_made_by_it(digest: &Digest<'_>, word: &Word) -> bool {
     })
 }
 
-/// Whether a path lies in a folder that `mktemp` makes on this line.
+/// Whether a path lies in a folder that this line makes: by `mktemp`, or a temporary one that an earlier command names and that
+/// is not there yet.
 pub(super) fn is_in_made_folder(digest: &Digest<'_>, word: &Word) -> bool {
-    path(digest, word).is_some_and(|path| path.starts_with(MADE_DIRECTORY))
+    let Some(path) = path(digest, word) else {
+        return false;
+    };
+    let makes = |i: &Invocation| {
+        let dir = i.work_dir.as_ref().filter(|_| !i.remote);
+        let is_above = |made: &Word| {
+            let made = dir
+                .filter(|_| is_told(made))
+                .map(|dir| lexical(&made.text, dir, None));
+            made.is_some_and(|made| path.starts_with(&made) && is_missing(&made))
+        };
+        matches!(
+            i.program.as_str(),
+            "cp" | "git" | "install" | "mkdir" | "rsync" | "unzip"
+        ) && i.operands().any(is_above)
+    };
+    path.starts_with(MADE_DIRECTORY)
+        || digest.place(&Word::plain(path.to_string_lossy())) == Place::Temporary
+            && digest.earlier().any(makes)
 }
 
 /// Whether an earlier `mkdir` of the line makes the directory that a word means, or may.
@@ -313,6 +353,57 @@ pub(super) fn is_scratch(digest: &Digest<'_>) -> bool {
         || digest.place(&Word::plain(dir.to_string_lossy())) == Place::Temporary
             && is_new(&dir)
             && digest.earlier().any(makes)
+}
+
+/// Whether a push goes to a repository among temporary files: by its path, by the name of a remote that this line adds, or to
+/// where a scratch repository was cloned from.
+pub(super) fn pushes_to_scratch(digest: &Digest<'_>, words: &[&Word]) -> bool {
+    let Some(remote) = words.first() else {
+        return false;
+    };
+    let is_path = remote.text.contains('/') && !is_address(&remote.text);
+    if is_path && digest.place(remote) == Place::Temporary {
+        return true;
+    }
+    // A repository that is older may have a remote of such a name, which then stays.
+    let is_new = is_told(remote) && (is_scratch(digest) || says_test_store(&remote.text));
+    let gits = digest.earlier().filter(|i| i.program == "git");
+    let is_own = |git: &Invocation, address: &Word| {
+        let dir = git
+            .work_dir
+            .as_ref()
+            .filter(|_| is_told(address) && !git.remote);
+        let at = dir.map(|dir| lexical(&address.text, dir, None));
+        at.is_some_and(|at| {
+            !is_address(&address.text)
+                && digest.place(&Word::plain(at.to_string_lossy())) == Place::Temporary
+                && (at.starts_with(MADE_DIRECTORY) || is_missing(&at))
+        })
+    };
+    let named = |git: &Invocation| {
+        let operands: Vec<&Word> = git
+            .around_subcommand()
+            .1
+            .iter()
+            .filter(|w| !w.is_option())
+            .collect();
+        match (git_command(git), operands.as_slice()) {
+            ("remote", [add, name, address, ..])
+                if add.text == "add" && name.text == remote.text && is_new =>
+            {
+                Some(is_own(git, address))
+            }
+            ("clone", [source, ..]) if remote.text == "origin" && is_new => {
+                Some(is_own(git, source))
+            }
+            ("remote", _) => Some(false),
+            ("config", [name, ..]) if name.text.contains("url") => Some(false),
+            _ => None,
+        }
+    };
+    // What else is said of remotes may turn the name round.
+    let mut told = gits.filter_map(named).peekable();
+    told.peek().is_some() && told.all(|is_own| is_own)
 }
 
 fn is_address(text: &str) -> bool {

@@ -20,7 +20,7 @@ pub(super) use self::file::opens_machine;
 use self::file::{
     holds_system, is_agent_settings, is_critical, is_precious, is_startup, is_system,
 };
-use self::network::{is_downloader, is_socket};
+use self::network::{is_socket, prints_foreign};
 use super::digest::Digest;
 use super::place::{self, Place};
 use super::words::words;
@@ -88,6 +88,7 @@ predicates! {
     "into-device" Plain |d, w| w.len() > 1 && w.last().is_some_and(|last| d.place(last) == Place::Device);
     "into-remade" Plain again::is_into_remade;
     "unpacks-over-home" Plain |d, _| transfer::unpacks_over_home(d);
+    "unpacks-over-changes" Plain |d, _| transfer::unpacks_over_changes(d);
     "unpacks-into-system" Plain |d, _| transfer::unpacks_into_system(d);
     "downloads-into-system" Plain |d, _| {
         let target = network::output_file(d.invocation);
@@ -129,6 +130,7 @@ predicates! {
     "data-store" Plain content::has_data_store;
     "destroying-task" Plain |d, w| naming::is_destroying_task(d.invocation, w);
     "file-operand" Plain |_, w| w.iter().any(|x| file::is_file_name(&x.text));
+    "listed-for-tests" Plain |d, _| naming::are_listed_for_tests(d);
     "all-for-tests" Plain |_, w| naming::are_all_for_tests(w);
     "apart-for-tests" Plain |d, _| naming::is_for_tests(d.invocation) && (naming::has_settings_for_tests(d.invocation) || naming::is_on_store_for_tests(d));
     "for-tests" Plain |d, _| naming::is_for_tests(d.invocation) || naming::is_on_store_for_tests(d);
@@ -163,6 +165,8 @@ predicates! {
     "secret-found" Plain |d, _| d.makers().any(|i| matches!(i.program.as_str(), "find" | "fd" | "locate" | "ls") && reading::finds_secrets(i));
     "secret-input" Plain |d, _| reading::reads_secret_input(d.invocation);
     "secret-made" Plain |d, _| d.makers().any(reading::is_secret_reader);
+    "secret-committed" Plain |d, _| reading::is_committed(d);
+    "link-made" Plain |d, _| d.makers().chain(d.feeders()).any(reading::signs_link);
     "traced-with-secret" Plain |d, _| reading::is_traced_with_secret(d);
     "token-made" Plain |d, _| d.makers().any(reading::prints_token);
     "token-in-address" Plain |d, _| {
@@ -203,11 +207,15 @@ predicates! {
     "merged" Plain branch::is_merged;
     "moves" Of |d, fits| branch::moves(d, fits);
     "orphans" Plain branch::orphans;
+    "to-scratch" Plain known::pushes_to_scratch;
+    "own-commits-held" Plain |d, _| known::are_own_commits_held(d);
     "scratch" Plain |d, _| known::is_scratch(d);
     "worktree-clean" Plain known::has_clean_worktrees;
     "nothing-untracked" Plain known::has_nothing_untracked;
     "changed" Plain kept::is_changed;
     "comes-back" Plain kept::comes_back;
+    "holds-changes" Plain kept::holds_changes;
+    "found-holds-changes" Plain |d, _| kept::holds_changes(d, &found_by_find(d.invocation).iter().collect::<Vec<_>>());
     "found-comes-back" Plain |d, _| kept::found_comes_back(d);
     "recoverable" Plain kept::is_recoverable;
     "unchanged" Plain known::is_unchanged;
@@ -219,6 +227,7 @@ predicates! {
     "calls-service" Of |d, fits| service::effects(d).iter().any(|effect| fits(effect));
     "empties-tables" Plain |d, _| content::empties_tables(d);
     "given-drop" Plain |d, _| naming::is_given_drop(d);
+    "writes-rows" Plain |d, _| content::writes_rows(d);
     "code-on-production" Plain |d, _| content::code_changes_production(d);
     "on-production" Plain |d, _| content::is_on_production(d);
     "sql-changes" Plain |d, _| content::given_texts(d).any(sql::changes_data);
@@ -230,19 +239,20 @@ predicates! {
     "fed" Plain |d, _| !d.invocation.fed_by.is_empty() || matches!(d.invocation.stdin, Stdin::Pipe);
     "fed-by-decoder" Plain |d, _| d.pipes_text() && d.feeders().any(network::is_decoder);
     "fed-by-dump" Plain |d, _| reading::is_fed_by_dump(d);
-    "fed-by-network" Plain |d, _| d.pipes_text() && d.feeders().any(is_downloader);
+    "fed-by-network" Plain |d, _| d.pipes_text() && d.feeders().any(prints_foreign);
     "fed-by-print" Plain |d, _| d.feeders().all(|i| matches!(i.program.as_str(), "echo" | "printf"));
     "fed-by-recursion" Plain |d, _| d.feeders().any(naming::lists_tree);
     "fed-by-secret" Plain |d, _| d.feeders().any(|i| reading::is_secret_reader(i) || reading::prints_token(i));
     "fed-by-socket" Plain |d, _| d.feeders().any(|i| network::listens(d, i));
     "fed-by-statements" Plain |d, _| content::is_fed_by_statements(d);
+    "fed-by-rows" Plain |d, _| transfer::is_fed_by_rows(d);
     "fed-by-tree" Plain |d, _| transfer::is_fed_by_tree(d);
     "network-input" Plain |d, _| {
         let all = &d.analysis.invocations;
         let targets = d.invocation.redirects.iter().map(|r| &r.target);
-        targets.flat_map(|w| all.get(w.made_by.clone()).unwrap_or_default()).any(|i| is_downloader(i))
+        targets.flat_map(|w| all.get(w.made_by.clone()).unwrap_or_default()).any(|i| prints_foreign(i))
     };
-    "network-made" Plain |d, _| d.makers().any(is_downloader);
+    "network-made" Plain |d, _| d.makers().any(prints_foreign);
     "reads-file" Plain |d, _| matches!(d.invocation.stdin, Stdin::File(_));
     "runs-input" Plain runs_input;
     "remote" Plain |d, _| d.invocation.remote;
@@ -267,7 +277,10 @@ predicates! {
     "sends-by-commands" Plain |d, _| transfer::sends_by_commands(d);
     "sends-file" Plain |d, _| network::sends_file(d.invocation);
     "sends-data-store" Plain |d, _| transfer::sends_data_store(d);
+    "sends-store" Plain |_, w| transfer::sent(w).iter().any(|x| file::is_data_store(&x.text));
     "sends-tree" Plain transfer::sends_tree;
+    "socat-sends" Plain |d, _| network::socat_sends(d.invocation);
+    "copy-of-secret" Plain |d, _| transfer::sends_copy(d);
     // Of names that the pattern gives.
     "env" Of |d, fits| d.invocation.environment.iter().any(|(name, _)| fits(name));
     "last" Of |d, fits| d.invocation.arguments.last().is_some_and(|word| fits(&word.text));

@@ -271,6 +271,28 @@ pub(super) fn is_named_for_tests(invocation: &Invocation) -> bool {
         .is_some_and(|word| says_test_store(&word.text))
 }
 
+/// Whether the words are what the same client lists of things that their names or labels say are there for tests:
+/// `docker ps -aq --filter name=shop-test`.
+pub(super) fn are_listed_for_tests(digest: &Digest<'_>) -> bool {
+    let is_named = |value: &Word| {
+        let (kind, name) = value.text.split_once('=').unwrap_or_default();
+        matches!(kind, "label" | "name") && name.split('=').any(says_test_store)
+    };
+    let lists = |i: &Invocation| {
+        i.program == digest.invocation.program
+            && i.remote == digest.invocation.remote
+            && i.values_of(&["-f", "--filter"])
+                .any(|value| is_named(&value))
+    };
+    let is_list = |word: &Word| word.text == "{}" || word.text.starts_with("$(");
+    digest
+        .operands
+        .iter()
+        .skip(1)
+        .all(|word| is_list(word) || matches!(word.text.as_str(), "rm" | "remove"))
+        && digest.feeders().chain(digest.makers()).any(lists)
+}
+
 /// Whether everything that is named is.
 pub(super) fn are_all_for_tests(words: &[&Word]) -> bool {
     !words.is_empty() && words.iter().all(|word| says_test_store(&word.text))

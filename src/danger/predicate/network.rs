@@ -7,14 +7,46 @@ use crate::program::Fact;
 use crate::shell::{Analysis, Invocation, Word, authority, is_loopback};
 
 pub(super) fn is_downloader(invocation: &Invocation) -> bool {
-    program::find(&invocation.program).is(Fact::Downloads)
-        || (invocation.program == "gh"
-            && invocation
-                .operands()
-                .next()
-                .is_some_and(|w| w.text == "api"))
+    is_given(invocation, Fact::Downloads)
         || (matches!(invocation.program.as_str(), "aws" | "gsutil")
             && invocation.arguments.last().is_some_and(|w| w.text == "-"))
+}
+
+/// Whether there is such a fact of a program for one of its words.
+pub(super) fn is_given(invocation: &Invocation, fact: Fact) -> bool {
+    let words = invocation.arguments.iter();
+    let words: Vec<Option<&str>> = words.map(|word| Some(word.text.as_str())).collect();
+    program::find(&invocation.program).is_with(fact, &words)
+}
+
+/// Whether an invocation prints what somebody else wrote: what another machine sends, a mail, the text of an issue, a document,
+/// the messages of commits.
+pub(super) fn prints_foreign(invocation: &Invocation) -> bool {
+    let starts_others = || program::find(&invocation.program).is(Fact::Runs);
+    let mut words = invocation.arguments.iter().map(|word| word.text.as_str());
+    let is_message = |word: &str| {
+        ["%b", "%B", "%s", "%N"]
+            .iter()
+            .any(|sign| word.contains(sign))
+    };
+    let is_of_others = |word: &str| {
+        let refs = [
+            "FETCH_HEAD",
+            "refs/pull/",
+            "refs/merge-requests/",
+            "upstream/",
+        ];
+        refs.iter().any(|start| word.starts_with(start))
+    };
+    match invocation.program.as_str() {
+        "git" => {
+            matches!(
+                words.find(|word| !word.starts_with('-')),
+                Some("log" | "show" | "cat-file")
+            ) && words.any(|word| is_message(word) || is_of_others(word))
+        }
+        _ => is_downloader(invocation) || !starts_others() && is_given(invocation, Fact::Foreign),
+    }
 }
 
 pub(super) fn is_decoder(invocation: &Invocation) -> bool {
@@ -81,6 +113,35 @@ pub(super) fn goes_to_loopback(word: &Word) -> bool {
         kind.starts_with("tcp") || kind.starts_with("udp") || kind == "openssl"
     });
     is_loopback(address.map_or(&word.text, |(_, address)| address))
+}
+
+/// Whether `socat` reads a file and hands it on to another machine: with `-u` it reads its first address only, with `-U` its
+/// second.
+pub(super) fn socat_sends(socat: &Invocation) -> bool {
+    let operands: Vec<&Word> = socat.operands().collect();
+    let [.., first, second] = operands.as_slice() else {
+        return false;
+    };
+    let is_file = |word: &Word| {
+        let (kind, path) = word
+            .text
+            .split_once(':')
+            .unwrap_or(("file", word.text.as_str()));
+        let kind = kind.to_ascii_lowercase();
+        matches!(kind.as_str(), "file" | "open" | "gopen")
+            && (path.contains(['/', '.']) || word.text.contains(':'))
+            && !path.starts_with("/dev/")
+    };
+    let is_elsewhere = |word: &Word| {
+        let lower = word.text.to_ascii_lowercase();
+        let mut kinds = words!("socket-kinds").iter();
+        let mut options = lower.split(',').skip(1);
+        kinds.any(|kind| lower.starts_with(kind))
+            && !goes_to_loopback(word)
+            && !options.any(|one| one.strip_prefix("bind=").is_some_and(is_loopback))
+    };
+    !socat.has_short('U') && is_file(first) && is_elsewhere(second)
+        || !socat.has_short('u') && is_file(second) && is_elsewhere(first)
 }
 
 /// Whether an address of this machine stands among the arguments, and none of another: `--endpoint-url http://localhost:4566`.
@@ -158,7 +219,7 @@ fn download_of(digest: &Digest<'_>, script: &str) -> Option<usize> {
             })
     };
     let downloads = digest.earlier().enumerate();
-    let found = downloads.filter(|(_, i)| is_downloader(i) && brings(i));
+    let found = downloads.filter(|(_, i)| prints_foreign(i) && brings(i));
     found.last().map(|(at, _)| at)
 }
 
@@ -171,11 +232,11 @@ pub(super) fn is_verified(digest: &Digest<'_>, words: &[&Word]) -> bool {
         let Some(download) = download_of(digest, &script.text) else {
             return false;
         };
-        let needs = digest.analysis.needs.iter();
-        let needed = needs.filter(|(range, _)| range.contains(&digest.index));
+        let needed = digest.analysis.needed_by(digest.index);
         let mut checks = needed
-            .filter(|(_, check)| *check > download)
-            .filter_map(|(_, check)| digest.analysis.invocations.get(*check));
+            .into_iter()
+            .filter(|check| *check > download)
+            .filter_map(|check| digest.analysis.invocations.get(check));
         checks.any(|check| verifies(digest.analysis, check, file_name(&script.text)))
     })
 }

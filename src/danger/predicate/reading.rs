@@ -1,7 +1,8 @@
 //! What a program reads that is secret, or dumps of its surroundings.
 
 use super::file::is_secret_dir;
-use super::known::path;
+use super::known::{git_command, path};
+use super::network::is_given;
 use crate::danger::digest::Digest;
 use crate::danger::place::Place;
 use crate::danger::secret;
@@ -415,12 +416,30 @@ pub(super) fn is_secret_reader(invocation: &Invocation) -> bool {
 
 /// Whether a client prints a token or secret for another program, which is fine for one that logs in with it.
 pub(super) fn prints_token(invocation: &Invocation) -> bool {
-    let words = invocation
-        .arguments
-        .iter()
-        .map(|word| Some(word.text.as_str()));
-    let words: Vec<Option<&str>> = words.collect();
-    program::find(&invocation.program).is_with(Fact::PrintsToken, &words)
+    is_given(invocation, Fact::PrintsToken)
+}
+
+/// Whether a client makes an address by which whoever has it gets in.
+pub(super) fn signs_link(invocation: &Invocation) -> bool {
+    is_given(invocation, Fact::SignsLinks)
+}
+
+/// Whether what a program prints, secrets or a link that lets in, goes into a file of the project, which a later command of the
+/// line commits.
+pub(super) fn is_committed(digest: &Digest<'_>) -> bool {
+    let invocation = digest.invocation;
+    let is_kept = |target: &Word| digest.place(target) == Place::Inside;
+    let tells = |i: &Invocation| is_secret_reader(i) || prints_token(i) || signs_link(i);
+    let mut redirects = invocation.redirects.iter();
+    let later = digest.analysis.invocations.get(digest.index + 1..);
+    let mut later = later.unwrap_or_default().iter();
+    // What makes another text of it may hide it: `kubeseal`, `sops -e`.
+    let hands_on = program::find(&invocation.program).is(Fact::Shows);
+    redirects.any(|r| r.takes_output() && is_kept(&r.target))
+        && (tells(invocation)
+            || digest.makers().any(tells)
+            || hands_on && digest.feeders().any(tells))
+        && later.any(|i| i.program == "git" && git_command(i) == "commit")
 }
 
 pub(super) fn is_environment_dump(invocation: &Invocation) -> bool {

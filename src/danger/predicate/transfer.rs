@@ -1,6 +1,7 @@
 //! What would leave for other machines: whole trees, stores of data, secrets of another service.
 
 use super::file::{holds_system, is_data_store, is_secret_dir};
+use super::kept::is_changed;
 use super::known::path;
 use super::network::remote_host;
 use super::reading::prints_token;
@@ -35,6 +36,14 @@ pub(super) fn unpacks_over_home(digest: &Digest<'_>) -> bool {
     digest.invocation.unpacks(known) && into.iter().any(is_home)
 }
 
+/// Whether an archive is taken apart over files with changes that no commit holds.
+pub(super) fn unpacks_over_changes(digest: &Digest<'_>) -> bool {
+    let known = program::find(&digest.invocation.program);
+    let into = digest.invocation.folders(known, Fact::Unpacks);
+    let into: Vec<&Word> = into.iter().collect();
+    digest.invocation.unpacks(known) && is_changed(digest, &into)
+}
+
 /// Whether a word names so much at once that secrets and other people's things are among it.
 fn is_whole_tree(digest: &Digest<'_>, invocation: &Invocation, word: &Word) -> bool {
     is_secret_dir(&word.text)
@@ -54,15 +63,69 @@ fn leaves_out(invocation: &Invocation) -> bool {
     })
 }
 
+/// Returns what a copying program takes to another machine: what stands before the last address of one.
+pub(super) fn sent<'w, 'a>(words: &'w [&'a Word]) -> &'w [&'a Word] {
+    let is_remote = |word: &&Word| word.text.contains(':') && !word.text.starts_with(['/', '.']);
+    let target = words.iter().rposition(is_remote);
+    words.get(..target.unwrap_or(0)).unwrap_or_default()
+}
+
+/// Whether an invocation names what this line has made of secrets: a copy, a link, an archive of the copy.
+pub(super) fn sends_copy(digest: &Digest<'_>) -> bool {
+    let bare = |text: &str| text.trim_start_matches("./").to_owned();
+    let mut made: Vec<String> = Vec::new();
+    for earlier in digest.earlier() {
+        let operands: Vec<&str> = earlier.operands().map(|word| word.text.as_str()).collect();
+        let (sources, target) = match operands.split_last() {
+            Some((target, sources)) if program::find(&earlier.program).is(Fact::ToLast) => {
+                (sources, Some(*target))
+            }
+            _ => (operands.as_slice(), None),
+        };
+        let is_secret =
+            |text: &&&str| target.is_some() && is_secret_file(text) || made.contains(&bare(text));
+        let Some(secret) = sources.iter().find(is_secret) else {
+            continue;
+        };
+        let mut new: Vec<String> = match target {
+            Some(target) => {
+                let name = secret.rsplit('/').next().unwrap_or(secret);
+                let below = format!("{}/{name}", target.trim_end_matches('/'));
+                vec![bare(target), bare(&below)]
+            }
+            // An archive of it, or it in another form.
+            None => operands.iter().map(|text| bare(text)).collect(),
+        };
+        let written = earlier
+            .redirects
+            .iter()
+            .filter(|redirect| redirect.writes());
+        new.extend(written.map(|redirect| bare(&redirect.target.text)));
+        made.extend(new);
+    }
+    if made.is_empty() {
+        return false;
+    }
+    let names = |text: &str| {
+        let mut parts = text.split(['@', '=', '<', ',', ';', ':', ' ', '\n']);
+        parts.any(|part| !part.is_empty() && made.contains(&bare(part)))
+    };
+    let reads = |one: &Invocation| {
+        one.arguments.iter().any(|word| names(&word.text))
+            || one
+                .redirects
+                .iter()
+                .any(|r| r.reads() && names(&r.target.text))
+    };
+    reads(digest.invocation)
+        || digest.invocation.stdin.text().is_some_and(names)
+        || digest.feeders().any(reads)
+}
+
 /// Whether a copying program takes a whole tree to another machine.
 pub(super) fn sends_tree(digest: &Digest<'_>, words: &[&Word]) -> bool {
-    let is_remote = |word: &&Word| word.text.contains(':') && !word.text.starts_with(['/', '.']);
-    let Some(target) = words.iter().rposition(is_remote) else {
-        return false;
-    };
-    let sources = words.get(..target).unwrap_or_default();
     !leaves_out(digest.invocation)
-        && sources
+        && sent(words)
             .iter()
             .any(|word| is_whole_tree(digest, digest.invocation, word))
 }
@@ -110,6 +173,24 @@ fn packs_tree(digest: &Digest<'_>, invocation: &Invocation) -> bool {
 /// Whether the input is an archive of a whole tree.
 pub(super) fn is_fed_by_tree(digest: &Digest<'_>) -> bool {
     digest.feeders().any(|i| packs_tree(digest, i))
+}
+
+/// Whether the input or a word comes from a client of a database that prints rows of it, and not only counts them.
+pub(super) fn is_fed_by_rows(digest: &Digest<'_>) -> bool {
+    let reads = |i: &Invocation| {
+        let exports = matches!(i.program.as_str(), "mongoexport" | "influx_inspect");
+        let mut words = i
+            .arguments
+            .iter()
+            .map(|word| word.text.to_ascii_lowercase());
+        let is_of_rows = |text: String| {
+            let selects = text.contains("select") && text.contains("from");
+            (selects || text.contains("copy ") || text.contains(".find("))
+                && !text.contains("count(")
+        };
+        exports || program::find(&i.program).is(Fact::Statements) && words.any(is_of_rows)
+    };
+    digest.feeders().chain(digest.makers()).any(reads)
 }
 
 /// Whether the commands that a client for file transfer is given send secrets or a whole tree.

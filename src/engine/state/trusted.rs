@@ -87,8 +87,8 @@ impl State {
         for trigger in self.policy.triggers() {
             for (binding, spec) in self.policy.enabled(trigger, &self.finder) {
                 let refused = if let Target::Found { dir, .. } = &spec.target {
-                    let is_own = !spec.layer.is_of_project();
-                    (!is_own)
+                    // One without a program does not run, whoever trusts it.
+                    (spec.layer.is_of_project() && entry_point(dir).is_ok())
                         .then(|| self.trust().verified_of_project(dir).err())
                         .flatten()
                 } else if binding.runs_programs {

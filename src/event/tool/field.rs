@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::patch::Patch;
 use super::view::{PATCH, may_be_patch};
-use super::{ToolKind, input};
+use super::{ToolKind, input, line};
 
 /// A place in a tool's input, and what it is set to.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,7 +49,7 @@ impl Field {
                 updated: updated.clone(),
             }),
             Value::Object(map) if kind == ToolKind::Shell => {
-                let key = input::command_field(map)?;
+                let key = line::command_field(map)?;
                 Some(Self {
                     pointer: format!("/{key}"),
                     updated: in_form(map.get(key)?, key, updated),

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use super::super::parse_json;
-use super::{ToolCall, ToolKind, input, names, path};
+use super::{ToolCall, ToolKind, input, line, names, path};
 
 /// How deep an input is looked through.
 const DEPTH: usize = 16;
@@ -51,7 +51,8 @@ impl ToolCall {
         }
     }
 
-    /// Returns the texts that stand beside the command line in the input of a shell, and what is none of that line.
+    /// Returns the texts that stand beside the command line in the input of a shell: what is none of that line, and not only told
+    /// to the person.
     pub(crate) fn beside_command(&self) -> Vec<Given> {
         let decoded = super::view::decoded(&self.input);
         let mut found = Vec::new();
@@ -59,8 +60,10 @@ impl ToolCall {
             return found;
         };
         for (key, value) in fields {
+            let explains =
+                value.is_string() && self.mcp.is_none() && names::explains(&self.name, key);
             let may_hold = value.is_string() || value.is_array() || value.is_object();
-            if may_hold && !input::is_of_command(fields, key) {
+            if may_hold && !explains && !line::is_of_command(fields, key) {
                 collect(key, value, false, DEPTH, &mut found);
             }
         }
@@ -128,14 +131,14 @@ fn collect(key: &str, value: &Value, writes: bool, depth: usize, found: &mut Vec
         Value::String(text) => push(text.clone(), Form::Text),
         Value::Array(items) if depth > 0 => {
             if items.len() > 1 && items.iter().all(Value::is_string) {
-                push(input::join(items), Form::Words);
+                push(line::join(items), Form::Words);
             }
             for item in items {
                 collect(key, item, writes, depth - 1, found);
             }
         }
         Value::Object(map) if depth > 0 => {
-            if let Some(line) = input::named_command(value) {
+            if let Some(line) = line::named_command(value) {
                 push(line, Form::Command);
             }
             for (key, value) in map {

@@ -4,13 +4,14 @@ mod field;
 mod given;
 mod input;
 mod kind;
+mod line;
 mod mcp;
 mod names;
 mod patch;
 mod path;
 mod view;
 
-pub(super) use self::input::quote;
+pub(super) use self::line::quote;
 
 pub(crate) use self::field::Field;
 pub(crate) use self::given::{Form, Given};
@@ -73,12 +74,12 @@ impl ToolCall {
 
     /// Whether it is given to a shell and says nothing of what is run.
     pub(crate) fn says_nothing(&self) -> bool {
-        ToolKind::of(&self.name) == ToolKind::Shell && input::says_nothing(&self.input)
+        ToolKind::of(&self.name) == ToolKind::Shell && line::says_nothing(&self.input)
     }
 
     /// Returns every string of the input, however deep it lies, one a line.
     pub(crate) fn every_text(&self) -> Option<String> {
-        input::every_text(&self.input)
+        line::every_text(&self.input)
     }
 
     /// Returns every text of the input, with the key that it stands below in lower case.

@@ -162,6 +162,20 @@ static IN_STANDARD: &[(&str, &[&str])] = &[
     ("websearch", &["SearchWeb"]),
 ];
 
+/// The fields in which a known shell, in the same form, has the model say what its command is for: the host shows them to the
+/// person, and nothing runs or opens them.
+static EXPLAINED: &[(&str, &[&str])] = &[
+    ("bash", &["description"]),
+    ("execcommand", &["justification"]),
+    ("powershell", &["description"]),
+    ("runinterminal", &["explanation", "goal"]),
+    ("runshellcommand", &["description"]),
+    ("runterminalcmd", &["explanation"]),
+    ("runterminalcommand", &["explanation"]),
+    ("shell", &["description", "explanation", "justification"]),
+    ("shellcommand", &["justification"]),
+];
+
 /// No known name is longer, in bytes.
 const LONGEST: usize = 24;
 
@@ -181,6 +195,11 @@ impl ToolKind {
 /// Finds what a tool of this name does, in any host's spelling.
 pub(super) fn kind_of(name: &str) -> Option<ToolKind> {
     find(NAMES, name)
+}
+
+/// Whether a field of a shell only says what its command is for.
+pub(super) fn explains(name: &str, field: &str) -> bool {
+    find(EXPLAINED, name).is_some_and(|fields| fields.contains(&field))
 }
 
 /// Finds what a table has for a name, in any host's spelling.
@@ -266,6 +285,9 @@ mod tests {
         assert!(NAMES.is_sorted_by(|(a, _), (b, _)| a < b));
         assert!(IN_STANDARD.is_sorted_by(|(a, _), (b, _)| a < b));
         assert!(IN_STANDARD.iter().all(|(name, _)| kind_of(name).is_some()));
+        assert!(EXPLAINED.is_sorted_by(|(a, _), (b, _)| a < b));
+        let is_shell = |name: &str| kind_of(name) == Some(ToolKind::Shell);
+        assert!(EXPLAINED.iter().all(|(name, _)| is_shell(name)));
         for (name, kind) in NAMES {
             assert_eq!(kind_of(name), Some(*kind), "{name}");
         }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::super::parse_json;
 use super::patch::Patch;
-use super::{McpTool, ToolCall, ToolKind, input, mcp, names, path};
+use super::{McpTool, ToolCall, ToolKind, input, line, mcp, names, path};
 
 /// A tool call in the common vocabulary.
 #[derive(Clone, Debug)]
@@ -87,7 +87,7 @@ impl ToolView {
         let given = decoded.as_ref().unwrap_or(&call.input);
         // A tool that nobody knows, but that is given a command line, runs it.
         let is_unknown = kind == ToolKind::Other && names::kind_of(&call.name).is_none();
-        if is_unknown && input::named_command(given).is_some() {
+        if is_unknown && line::named_command(given).is_some() {
             kind = ToolKind::Shell;
         }
         let mcp = (kind == ToolKind::Mcp)
@@ -127,14 +127,14 @@ impl ToolView {
         Self {
             kind,
             command: match kind {
-                ToolKind::Shell => input::command(given).or_else(|| input::every_text(given)),
-                ToolKind::Mcp => input::named_command(given),
+                ToolKind::Shell => line::command(given).or_else(|| line::every_text(given)),
+                ToolKind::Mcp => line::named_command(given),
                 _ => None,
             },
             paths,
             content,
             work_dir: matches!(kind, ToolKind::Shell | ToolKind::Mcp)
-                .then(|| input::work_dir(given).map(str::to_owned))
+                .then(|| line::work_dir(given).map(str::to_owned))
                 .flatten(),
             urls: if matches!(kind, ToolKind::Fetch | ToolKind::Mcp) {
                 input::urls(given)

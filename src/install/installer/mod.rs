@@ -1,5 +1,6 @@
 //! Installer: what has to be done to wire a host in a scope, to unwire it, and which wires there are.
 
+mod asks;
 mod own_files;
 mod requirements;
 mod settings;
@@ -9,14 +10,14 @@ use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use crate::event::Trigger;
 use crate::host::{Decoded, Form, HOSTS, Host, HostEvent, Settings, Shape};
 use crate::place::Scope;
 use crate::regular_file;
 use crate::signal::Signal;
 use crate::verdict::{Decision, Verdict};
 
-use super::places::{command, is_ours, or_refuse, quoted};
+use super::line::{is_ours, or_say, quoted};
+use super::places::command;
 use super::{Change, InstallError, Needs, Patience, Places, Wire, http, plugin, scripts};
 
 /// Wires one host.
@@ -164,12 +165,7 @@ impl Installer {
             Form::Permitted(key) => settings::permit(&file, key),
             Form::Json(_) | Form::Codex | Form::CodexRequirements | Form::Toml => {
                 for (host_event, command) in &mut wanted {
-                    *command = or_refuse(
-                        std::mem::take(command),
-                        &program,
-                        host_event,
-                        self.is_optional,
-                    );
+                    *command = or_say(command, &program, host_event, self.is_optional);
                 }
                 self.wire_settings(host, form, places, &file, &wanted, patience)
             }
@@ -326,52 +322,6 @@ impl Installer {
                 .is_ok_and(|file| read(&file).is_ok_and(|text| scripts::is_ours(&text)))
     }
 
-    /// Returns the setting by which the host runs no hook of ours, and its file: of those that are everybody's to write the
-    /// narrowest decides, and none of them reaches the hooks of the machine.
-    pub fn switched_off(
-        &self,
-        places: &Places,
-    ) -> Result<Option<(&'static str, PathBuf)>, InstallError> {
-        const ALL: &str = "disableAllHooks";
-        if let Ok(file) = self.file(places, Scope::System) {
-            let form = self.settings.form(Scope::System);
-            let says = |key| match form {
-                Form::CodexRequirements => requirements::says(&file, key),
-                _ => settings::says(&file, key),
-            };
-            let is_wired = !self.wires(places, Scope::System, None)?.is_empty();
-            if let Form::Permitted(key) = form
-                && says(key)? == Some(false)
-            {
-                return Ok(Some((key, file)));
-            }
-            if let Some(only) = self.settings.machine.and_then(|machine| machine.only)
-                && !is_wired
-                && says(only)? == Some(true)
-            {
-                return Ok(Some((only, file)));
-            }
-            match says(ALL)? {
-                Some(true) => return Ok(Some((ALL, file))),
-                Some(false) => return Ok(None),
-                None if is_wired => return Ok(None),
-                None => {}
-            }
-        }
-        if !matches!(self.settings.form, Form::Json(_)) {
-            return Ok(None);
-        }
-        let files = [Scope::Local, Scope::Project, Scope::User]
-            .into_iter()
-            .filter_map(|scope| self.file(places, scope).ok());
-        for file in files {
-            if let Some(is_off) = settings::says(&file, ALL)? {
-                return Ok(is_off.then_some((ALL, file)));
-            }
-        }
-        Ok(None)
-    }
-
     /// Returns the names of the variables that a file of the host's settings puts into its environment; none where it cannot be
     /// read, which is told where it is looked at for hooks.
     pub fn variables(&self, file: &Path) -> Vec<String> {
@@ -379,51 +329,6 @@ impl Installer {
             Form::Json(_) => settings::variables(file).unwrap_or_default(),
             _ => Vec::new(),
         }
-    }
-
-    /// Says why the host, after a change of its settings, would no longer ask this program, or the judge that answers over HTTP
-    /// here, before a tool, at its next change of settings, or where a gate stands that has to be told; none where it would.
-    pub fn is_undone(
-        &self,
-        places: &Places,
-        needs: &Needs,
-        judge: Option<SocketAddr>,
-    ) -> Option<String> {
-        match self.switched_off(places) {
-            Ok(None) => {}
-            Ok(Some((key, file))) => {
-                return Some(format!("`{key}` stands in {}", file.display()));
-            }
-            Err(error) => return Some(error.to_string()),
-        }
-        if self.plugin(places).is_some() {
-            return None;
-        }
-        let wires = |scope| self.wires(places, scope, None).unwrap_or_default();
-        let wires: Vec<Wire> = Scope::ALL.into_iter().flat_map(wires).collect();
-        let weakness = |wire: &Wire| {
-            let weakness = wire.weakness(self.host);
-            weakness.or_else(|| wire.stranger(places, judge))
-        };
-        let wanted = needs.host_events(self.host).into_iter();
-        let mut wanted = wanted.filter(|event| event.is_settings || event.may_refuse());
-        wanted.find_map(|event| {
-            let at = match event.trigger {
-                Some(Trigger::PreToolUse) if !event.is_permission && !event.is_settings => {
-                    "before a tool".to_owned()
-                }
-                _ => format!("at `{}`", event.name()),
-            };
-            let mut why = format!(
-                "no settings file wires `ahp` {at} any longer, as `ahp install {}` does",
-                self.host.name
-            );
-            let own = |wire: &&Wire| event.names.contains(&wire.event.as_str());
-            for wire in wires.iter().filter(own) {
-                why = format!("of the hook {at}, {}", weakness(wire)?);
-            }
-            Some(why)
-        })
     }
 
     /// Whether Codex trusts the hooks of ours that stand in the settings of a scope.
@@ -437,13 +342,10 @@ impl Installer {
     }
 }
 
-/// Returns what a host takes as a refusal of a tool, for a machine that has no `ahp`; none at other events.
+/// Returns what a host takes as a refusal, for a machine that has no `ahp`; none at events that gate nothing.
 fn refusal(host: &'static Host, host_event: &'static HostEvent) -> Option<String> {
-    let trigger = host_event
-        .trigger
-        .filter(|trigger| *trigger == Trigger::PreToolUse)?;
-    let missing =
-        "this project lets no tool run without `ahp`: install it, or put it into the search path";
+    let trigger = host_event.trigger.filter(|_| host_event.gates())?;
+    let missing = "nothing passes here without `ahp`: install it, or put it into the search path";
     let signals = vec![Signal::block("not-installed", missing)];
     let verdict = Verdict {
         decision: Decision::of(&signals),

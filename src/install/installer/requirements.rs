@@ -9,7 +9,7 @@ use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, TableLike, value};
 use super::read;
 use super::settings::{document, kept_text};
 use crate::host::{Host, HostEvent, MachineSettings};
-use crate::install::places::is_ours;
+use crate::install::line::is_ours;
 use crate::install::{Change, InstallError, Patience, Wire, toml_hooks};
 
 /// Puts the wires of some events in; other hooks are left as they are.

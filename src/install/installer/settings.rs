@@ -8,7 +8,7 @@ use toml_edit::DocumentMut;
 use super::read;
 use crate::host::{Host, HostEvent, Shape};
 use crate::install::json_hooks::{JsonHooks, are};
-use crate::install::places::is_ours;
+use crate::install::line::is_ours;
 use crate::install::{Change, InstallError, Patience, Places, Wire, backup_of, toml_hooks};
 use crate::place::Scope;
 

@@ -1,5 +1,6 @@
 //! ChecklistValidator: an issue may go on when the items of its checklist are done.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -281,13 +282,16 @@ fn steps(issue: &Issue, open: &[&ChecklistItem]) -> Vec<String> {
     steps
 }
 
-/// Returns what an item is known by as long as it is open: its id, unless that is made of its place, which others may take.
-fn lasting(item: &ChecklistItem) -> &str {
+/// Returns what an item is known by as long as it is open: its id, unless that is made of its place, which others may take;
+/// else the words of its text, in whatever form and order they stand.
+fn lasting(item: &ChecklistItem) -> String {
     if item.is_id_written {
-        &item.id
-    } else {
-        &item.text
+        return item.id.clone();
     }
+    let folded = item.text.to_lowercase();
+    let words = folded.split(|c: char| !c.is_alphanumeric());
+    let words: BTreeSet<&str> = words.filter(|word| !word.is_empty()).collect();
+    words.into_iter().collect::<Vec<_>>().join(" ")
 }
 
 fn not_found(id: &str, context: &HookContext) -> Signal {

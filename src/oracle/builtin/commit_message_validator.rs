@@ -1,5 +1,6 @@
 //! CommitMessageValidator: commit messages say what the project wants them to say.
 
+use std::io::ErrorKind;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -10,12 +11,16 @@ use super::values::Texts;
 use crate::diagnostic::Code;
 use crate::event::Trigger;
 use crate::fact::FactSource;
+use crate::oracle::toolchain::in_time;
 use crate::oracle::{
     ConfigError, Definition, HookContext, Oracle, OracleConfig, OracleError, Programs,
 };
 use crate::pattern::Pattern;
+use crate::process::Exit;
+use crate::regular_file;
+use crate::shell::{CommitMessage, MessageFrom, joined};
 use crate::signal::{Intensity, Signal};
-use crate::workspace::{Commit, CommitsOf, names_id};
+use crate::workspace::{Commit, CommitsOf, git, names_id};
 
 pub(super) static DEFINITION: Definition = Definition {
     name: "CommitMessageValidator",
@@ -39,15 +44,20 @@ pub(super) static DEFINITION: Definition = Definition {
 /// How many commits of a branch are looked at.
 const MOST_COMMITS: usize = 1000;
 
+/// How long a file may be that a message is read from, in bytes.
+const MAX_MESSAGE: u64 = 1 << 20;
+
 /// How many commits have a prompt of their own; the rest are counted.
 const MOST_SIGNALS: usize = 20;
 
 /// Warns of commits whose message does not follow the rules of the project.
 ///
-/// What it does: if a shell command makes a commit, it reads the message of that commit before the commit is made. At
-/// every other trigger it reads the commits of the branch since it left the default branch, without merges. It gives one
-/// prompt for each commit that breaks a rule. The prompt lists everything that is wrong and says how to reword the
-/// message.
+/// What it does: if a shell command makes a commit, it reads the message of that commit before the commit is made: the
+/// paragraphs of `-m`, a file or input that the line itself or an earlier one has written, the message of the commit that
+/// `-C`, `--amend --no-edit`, `--fixup` or `--squash` name, and the trailers that are added. If an editor or another program
+/// will write the message, it says that it cannot tell. At every other trigger it reads the commits of the branch since it
+/// left the default branch, without merges. It gives one prompt for each commit that breaks a rule. The prompt lists
+/// everything that is wrong and says how to reword the message.
 ///
 /// ```yaml
 /// hooks:
@@ -104,29 +114,7 @@ enum Field {
 impl Oracle for Validator {
     async fn evaluate(&self, context: &HookContext) -> Result<Vec<Signal>, OracleError> {
         if let Some(analysis) = context.facts.shell() {
-            let mut messages = analysis.git_commit_messages();
-            messages.extend(analysis.git_commit_files().iter().filter_map(|file| {
-                let inside = file.strip_prefix(context.root()).ok()?.to_str()?;
-                let text = context.workspace().read(inside).ok()?;
-                Some(without_comments(&String::from_utf8_lossy(&text)))
-            }));
-            if messages.is_empty() {
-                return Ok(Vec::new());
-            }
-            let issue = context.facts.issue_id();
-            return Ok(messages
-                .iter()
-                .filter_map(|message| {
-                    let faults = self.faults(message, issue);
-                    let name = "the commit that is about to be made".to_owned();
-                    signal(
-                        &name,
-                        message,
-                        &faults,
-                        "Write the message anew and run the command again",
-                    )
-                })
-                .collect());
+            return self.of_line(context, analysis.commit_messages());
         }
         if context.event().tool.is_some() {
             return Ok(Vec::new());
@@ -168,6 +156,47 @@ impl Validator {
             fields,
             max_subject_length: written.max_subject_length,
         })
+    }
+
+    /// Judges the messages of the commits that a command line would make.
+    fn of_line(
+        &self,
+        context: &HookContext,
+        messages: Vec<CommitMessage>,
+    ) -> Result<Vec<Signal>, OracleError> {
+        let issue = context.facts.issue_id();
+        let (mut signals, mut untold) = (Vec::new(), Vec::new());
+        for message in messages {
+            match whole(context, &message) {
+                Ok(text) => {
+                    let faults = self.faults(&text, issue);
+                    let step = "Write the message anew and run the command again";
+                    signals.extend(signal(
+                        "the commit that is about to be made",
+                        &text,
+                        &faults,
+                        step,
+                    ));
+                }
+                Err(why) => untold.push(format!("the message of the commit: {why}")),
+            }
+        }
+        if untold.is_empty() {
+            return Ok(signals);
+        }
+        untold.dedup();
+        let untold = format!(
+            "{}; give it by `-m`, or write its file before the line",
+            untold.join("; ")
+        );
+        if signals.is_empty() {
+            return Err(OracleError::CannotTell(untold));
+        }
+        signals.push(Signal::prompt(
+            "commit-message",
+            format!("cannot be told: {untold}"),
+        ));
+        Ok(signals)
     }
 
     fn of_branch(&self, context: &HookContext) -> Result<Vec<Signal>, OracleError> {
@@ -274,10 +303,39 @@ impl Field {
     }
 }
 
-/// Takes out the lines that git takes out of a message.
-fn without_comments(text: &str) -> String {
-    let lines = text.lines().filter(|line| !line.starts_with('#'));
-    lines.collect::<Vec<_>>().join("\n").trim().to_owned()
+/// Returns the text of a message, or why it cannot be told.
+fn whole(context: &HookContext, message: &CommitMessage) -> Result<String, String> {
+    let beginning = match &message.from {
+        MessageFrom::Line => String::new(),
+        MessageFrom::Unknown(why) => return Err((*why).to_owned()),
+        MessageFrom::File(file) => {
+            let bytes = match file.strip_prefix(context.root()) {
+                Ok(inside) => context.workspace().read(&inside.to_string_lossy()),
+                Err(_) if context.workspace().is_on_disk() => {
+                    regular_file::read(None, file, MAX_MESSAGE).map(Into::into)
+                }
+                Err(_) => Err(ErrorKind::NotFound.into()),
+            };
+            let bytes = bytes.map_err(|e| format!("`{}` cannot be read: {e}", file.display()))?;
+            String::from_utf8_lossy(&bytes).into_owned()
+        }
+        MessageFrom::Commit(revision) => {
+            let log = [
+                "log",
+                "--max-count=1",
+                "--no-show-signature",
+                "--format=%B",
+                "--end-of-options",
+                revision,
+                "--",
+            ];
+            let asked = git(context.root(), &log).deadline(in_time(context)).run();
+            let told = asked.ok().filter(|told| told.exit == Exit::Code(0));
+            let told = told.ok_or_else(|| format!("git does not tell that of `{revision}`"))?;
+            told.stdout_text()
+        }
+    };
+    Ok(joined(&beginning, &message.more))
 }
 
 /// The parts of a commit message.

@@ -18,7 +18,7 @@ mod self_protection;
 mod test_gate;
 mod values;
 
-pub use self::permission_checker::said_by;
+pub use self::permission_checker::{Judged, allows_deed, judged};
 
 use super::Definition;
 

@@ -41,7 +41,10 @@ impl HookOracle {
             hook.dir.clone()
         };
         let entry = entry_point(&dir).map_err(|error| {
-            OracleError::NoProgram(format!("the hook `{}`: {error}", hook.name()))
+            // Where it was looked for may be a copy of ours, which a person has never seen.
+            let (looked_in, own) = (dir.to_string_lossy(), hook.dir.to_string_lossy());
+            let told = error.to_string().replace(&*looked_in, &own);
+            OracleError::NoProgram(format!("the hook `{}`: {told}", hook.name()))
         })?;
         let facts = &*context.facts;
         let event = facts.event();

@@ -106,6 +106,14 @@ fn of_python<'a>(tokens: &[Token<'a>], imports: &mut Imports<'a>) -> Option<usiz
     let mut module = dotted(tokens, &mut at)?;
     if imports_names {
         tokens.get(at).filter(|token| token.is_name("import"))?;
+        if tokens.get(at + 1).is_some_and(|token| token.is('*')) {
+            let known = calls(Language::Python).iter().filter_map(|(name, _)| {
+                let (of, function) = name.rsplit_once('.')?;
+                (of == module).then(|| (function, (*name).to_owned()))
+            });
+            imports.extend(known);
+            return Some(at + 2);
+        }
         at += 1 + usize::from(tokens.get(at + 1).is_some_and(|token| token.is('(')));
     }
     loop {
@@ -259,6 +267,11 @@ mod tests {
                 Language::Python,
                 "from os import (system)\nsystem(x)",
                 "\nos.system(x)",
+            ),
+            (
+                Language::Python,
+                "from shutil import *; rmtree(x)",
+                "shutil.rmtree(x)",
             ),
             (
                 Language::Python,

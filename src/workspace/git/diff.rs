@@ -74,6 +74,17 @@ pub(super) fn paths(output: &[u8]) -> impl Iterator<Item = String> {
         .map(|field| String::from_utf8_lossy(field).into_owned())
 }
 
+/// Reads `@@ -1,2 +3 @@`: from where how many lines go, and from where how many come.
+pub(crate) fn hunk(line: &str) -> Option<[(u32, u32); 2]> {
+    let range = |range: &str| {
+        let (start, count) = range.split_once(',').unwrap_or((range, "1"));
+        Some((start.parse().ok()?, count.parse().ok()?))
+    };
+    let mut ranges = line.strip_prefix("@@ -")?.split(' ');
+    let old = range(ranges.next()?)?;
+    Some([old, range(ranges.next()?.strip_prefix('+')?)?])
+}
+
 fn numstat(field: &str) -> Option<(Option<u32>, Option<u32>, &str)> {
     let (added, rest) = field.split_once('\t')?;
     let (removed, path) = rest.split_once('\t')?;

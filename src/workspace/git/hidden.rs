@@ -1,7 +1,7 @@
 //! Hidden: files whose lines git does not count although they are text, because attributes say so.
 
 use super::Repository;
-use super::diff::Entry;
+use super::diff::{Entry, hunk};
 
 /// Git takes a file for binary that holds a zero byte in its beginning.
 const BINARY_PROBE: usize = 8000;
@@ -73,24 +73,13 @@ fn counts(patch: &[u8]) -> Vec<(u32, u32)> {
             counts.push((0, 0));
         } else if line.starts_with(b"@@ -")
             && let Some(of_file) = counts.last_mut()
-            && let Some((removed, added)) = hunk(&String::from_utf8_lossy(line))
+            && let Some([removed, added]) = hunk(&String::from_utf8_lossy(line))
         {
-            of_file.0 = of_file.0.saturating_add(removed);
-            of_file.1 = of_file.1.saturating_add(added);
+            of_file.0 = of_file.0.saturating_add(removed.1);
+            of_file.1 = of_file.1.saturating_add(added.1);
         }
     }
     counts
-}
-
-/// Reads `@@ -1,2 +3 @@`: how many lines it takes and how many it adds.
-fn hunk(line: &str) -> Option<(u32, u32)> {
-    let count = |range: &str| match range.split_once(',') {
-        Some((_, count)) => count.parse().ok(),
-        None => Some(1),
-    };
-    let mut ranges = line.strip_prefix("@@ -")?.split(' ');
-    let removed = count(ranges.next()?)?;
-    Some((removed, count(ranges.next()?.strip_prefix('+')?)?))
 }
 
 fn is_none(object: &str) -> bool {

@@ -9,6 +9,7 @@ mod settings;
 mod standing;
 mod tree;
 
+pub(crate) use self::diff::hunk;
 pub(super) use self::program::Git;
 pub(crate) use self::program::git;
 pub(super) use self::repository::{RawChanges, Repository};

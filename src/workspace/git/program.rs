@@ -174,12 +174,12 @@ impl Git {
 /// have it run programs or fetch.
 pub(crate) fn git(dir: &Path, arguments: &[&str]) -> Program {
     let plain = plain(dir, arguments);
-    let filters = own_filters(dir);
-    if filters.is_empty() {
+    let drivers = own_drivers(dir);
+    if drivers.is_empty() {
         return plain;
     }
-    let count = filters.len().to_string();
-    filters.iter().enumerate().fold(
+    let count = drivers.len().to_string();
+    drivers.iter().enumerate().fold(
         plain.env("GIT_CONFIG_COUNT", count),
         |program, (n, (key, value))| {
             program
@@ -202,6 +202,8 @@ fn plain(dir: &Path, arguments: &[&str]) -> Program {
         "-c",
         "log.showSignature=false",
         "-c",
+        "log.showRoot=true",
+        "-c",
         "safe.bareRepository=explicit",
     ];
     let argv = fixed.iter().chain(arguments).map(|&a| a.to_owned());
@@ -218,9 +220,12 @@ fn plain(dir: &Path, arguments: &[&str]) -> Program {
     MISLEADING.into_iter().fold(program, Program::env_remove)
 }
 
-/// Returns settings that switch off the filters of files which the repository itself names programs for; those that its user
-/// has for all repositories stay, and so does `git-lfs`.
-fn own_filters(dir: &Path) -> Vec<(String, &'static str)> {
+/// What stands for a program that merges files: what git does without one.
+const OWN_MERGE: &str = "git merge-file --marker-size=%L %A %O %B";
+
+/// Returns settings that switch off the programs that the repository itself names for filtering and merging files; those that
+/// its user has for all repositories stay, and so does `git-lfs`.
+fn own_drivers(dir: &Path) -> Vec<(String, &'static str)> {
     let git = dir.ancestors().map(|dir| dir.join(".git"));
     let Some(git) = git.into_iter().find(|git| git.exists()) else {
         return Vec::new();
@@ -228,18 +233,20 @@ fn own_filters(dir: &Path) -> Vec<(String, &'static str)> {
     let may_hold = |file: &Path| {
         let holds = |text: String| {
             let text = text.to_ascii_lowercase();
-            ["filter", "include"].iter().any(|word| text.contains(word))
+            let words = ["filter", "driver", "include"];
+            words.iter().any(|word| text.contains(word))
         };
         kept(file).map_or_else(|| file.exists(), holds)
     };
-    let may_filter = match settings_of(&git) {
+    let may_run = match settings_of(&git) {
         Some(files) => files.iter().any(|file| may_hold(file)),
         None => true,
     };
-    if !may_filter {
+    if !may_run {
         return Vec::new();
     }
-    let listing = ["config", "-z", "--show-scope", "--get-regexp", "^filter\\."];
+    let names = r"^(filter\.|merge\..*\.driver$)";
+    let listing = ["config", "-z", "--show-scope", "--get-regexp", names];
     let listed = plain(dir, &listing)
         .deadline(Some(Instant::now() + TIMEOUT))
         .run();
@@ -254,10 +261,10 @@ fn own_filters(dir: &Path) -> Vec<(String, &'static str)> {
         if !matches!(scope, "local" | "worktree") || value.starts_with("git-lfs ") {
             continue;
         }
-        let off = if key.ends_with(".required") {
-            "false"
-        } else {
-            ""
+        let off = match key.rsplit('.').next() {
+            Some("required") => "false",
+            Some("driver") if key.starts_with("merge.") => OWN_MERGE,
+            _ => "",
         };
         found.push((key.to_owned(), off));
     }

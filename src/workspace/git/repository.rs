@@ -39,6 +39,8 @@ pub(in crate::workspace) struct RawChanges {
     pub(in crate::workspace) tracked: Vec<ChangedFile>,
     /// Files that are neither tracked nor ignored.
     pub(in crate::workspace) untracked: Vec<String>,
+    /// Tracked files of which git was told not to look whether they differ, and which do.
+    pub(in crate::workspace) unseen: Vec<String>,
     /// The commit that it is measured against.
     pub(in crate::workspace) base: Option<Arc<str>>,
 }
@@ -144,18 +146,22 @@ impl Repository {
         });
         let (untracked, unseen) = listed?;
         let mut tracked = tracked?;
-        let is_new = |path: &String| !tracked.iter().any(|file| file.path == *path);
-        let unseen: Vec<String> = unseen.into_iter().filter(is_new).collect();
-        tracked.extend(unseen.into_iter().map(|path| ChangedFile {
-            path,
-            old_path: None,
-            change: Change::Modified,
-            added_lines: None,
-            removed_lines: None,
-        }));
+        for path in &unseen {
+            let known = tracked.iter().position(|file| file.path == *path);
+            let known = known.map(|at| tracked.swap_remove(at));
+            // The lines that git has counted are those of the index.
+            tracked.push(ChangedFile {
+                path: path.clone(),
+                old_path: known.as_ref().and_then(|file| file.old_path.clone()),
+                change: known.map_or(Change::Modified, |file| file.change),
+                added_lines: None,
+                removed_lines: None,
+            });
+        }
         Ok(RawChanges {
             tracked,
             untracked,
+            unseen,
             base,
         })
     }
@@ -309,15 +315,18 @@ impl Repository {
             "-z",
         ])?;
         let (mut untracked, mut flagged) = (Vec::new(), Vec::new());
+        // Those with a name that git is not asked by count as different.
+        let mut unasked = Vec::new();
         for entry in diff::paths(&output) {
             match entry.split_once(' ') {
                 Some(("?", path)) => untracked.push(path.trim_end_matches('/').to_owned()),
                 // What a sparse checkout leaves out is flagged too, and is not there.
-                Some((tag, path))
-                    if (tag == "S" || tag.chars().all(|c| c.is_ascii_lowercase()))
-                        && self.git.has_file(path) =>
-                {
-                    flagged.push(path.to_owned());
+                Some((tag, path)) if tag == "S" || tag.chars().all(|c| c.is_ascii_lowercase()) => {
+                    if path.contains(['\n', '\u{fffd}']) {
+                        unasked.push(path.to_owned());
+                    } else if self.git.has_file(path) {
+                        flagged.push(path.to_owned());
+                    }
                 }
                 _ => {}
             }
@@ -341,6 +350,7 @@ impl Repository {
             });
             flagged = differing.map(|(path, _)| path.clone()).collect();
         }
+        flagged.extend(unasked);
         Ok((untracked, flagged))
     }
 

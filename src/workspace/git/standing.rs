@@ -20,6 +20,8 @@ pub struct Uncommitted {
     pub untracked: Vec<PathBuf>,
     /// Files and directories that it is told to ignore.
     pub ignored: Vec<PathBuf>,
+    /// How many commits of the branch are not on the one that it follows elsewhere; none where it follows none.
+    pub ahead: Option<usize>,
 }
 
 impl Uncommitted {
@@ -31,6 +33,10 @@ impl Uncommitted {
             let (Some(code), Some(path)) = (record.get(..2), record.get(3..)) else {
                 continue;
             };
+            if code == "##" {
+                found.ahead = ahead(path);
+                continue;
+            }
             let path = top.join(path.trim_end_matches('/'));
             match code {
                 "??" => found.untracked.push(path),
@@ -50,6 +56,17 @@ impl Uncommitted {
     }
 }
 
+/// Reads the line about the branch: `feat...origin/feat [ahead 1, behind 2]`.
+fn ahead(line: &str) -> Option<usize> {
+    let (_, followed) = line.split_once("...")?;
+    let (_, told) = followed.split_once(" [").unwrap_or_default();
+    if told.starts_with("gone") {
+        return None;
+    }
+    let count = told.strip_prefix("ahead ").unwrap_or("0");
+    count.split([',', ']']).next()?.parse().ok()
+}
+
 impl Repository {
     /// Whether a commit is known to have another one among those that it builds on.
     pub(in crate::workspace) fn builds_on(&self, commit: &str, earlier: &str) -> bool {
@@ -66,6 +83,7 @@ impl Repository {
         let arguments = [
             "status",
             "--porcelain",
+            "--branch",
             "-z",
             "--untracked-files=normal",
             "--ignored=matching",

@@ -10,6 +10,7 @@ use ahp::engine::block_on;
 use ahp::event::{Event, Trigger};
 use ahp::signal::Intensity;
 use ahp::verdict::Verdict;
+use serde_json::{Value, json};
 
 use crate::exit_code::Exit;
 use crate::output;
@@ -32,14 +33,76 @@ pub(crate) fn run(args: &Args) -> Exit {
     allow(args).unwrap_or_else(output::failure)
 }
 
+/// What the tools of hosts do that are no shells, as messages say it: the tool, and the field for what it is done to.
+const DEEDS: &[(&str, &str, &str)] = &[
+    ("read", "Read", "file_path"),
+    ("write", "Write", "file_path"),
+    ("edit", "Edit", "file_path"),
+    ("delete", "Delete", "file_path"),
+    ("search", "Grep", "path"),
+    ("search", "Grep", "glob"),
+    ("search", "Glob", "pattern"),
+    ("fetch", "WebFetch", "url"),
+];
+
+/// A call that was stopped.
+#[derive(Debug)]
+struct Call {
+    tool: &'static str,
+    input: Value,
+    /// The entry of `allow_commands` that means it.
+    entry: String,
+}
+
+/// Returns the calls that may be meant by the words of a message, the likeliest first.
+fn calls(locations: &Locations, command: &str) -> Result<Vec<Call>, String> {
+    let root = &locations.project_root;
+    let here = locations.work_dir.strip_prefix(root);
+    let own = |path: &str| {
+        let path = locations.work_dir.join(path);
+        let inner = path.strip_prefix(root).unwrap_or(&path);
+        inner.to_string_lossy().into_owned()
+    };
+    let (word, about) = command.split_once(' ').unwrap_or((command, ""));
+    let deeds = DEEDS.iter().filter(|(deed, ..)| *deed == word);
+    let mut calls: Vec<Call> = deeds
+        .map(|(_, tool, field)| {
+            let about = if field.ends_with("path") {
+                own(about)
+            } else {
+                about.to_owned()
+            };
+            Call {
+                tool: *tool,
+                entry: format!("={word} {about}"),
+                input: json!({ (*field): about }),
+            }
+        })
+        .collect();
+    match CommandPattern::exactly(command, here.unwrap_or(Path::new(""))) {
+        Ok(pattern) => calls.push(Call {
+            tool: "Bash",
+            entry: pattern.text,
+            input: json!({ "command": command }),
+        }),
+        Err(why) if calls.is_empty() => return Err(why),
+        Err(_) => {}
+    }
+    Ok(calls)
+}
+
 fn allow(args: &Args) -> Result<Exit, String> {
     project::decided(args.yes, "to let a command pass")?;
     let command = args.command.trim();
     let locations = project::locations(None);
-    let here = locations.work_dir.strip_prefix(&locations.project_root);
-    let here = here.ok().filter(|_| read_by_tool(command).is_none());
-    let pattern = CommandPattern::exactly(command, here.unwrap_or(Path::new("")))?;
-    let verdict = verdict(&locations, command)?;
+    let mut judged = Vec::new();
+    for call in calls(&locations, command)? {
+        judged.push((verdict(&locations, &call)?, call));
+    }
+    let stopped = judged
+        .iter()
+        .position(|(verdict, _)| !stopping(verdict).is_empty());
+    let (verdict, call) = judged.swap_remove(stopped.unwrap_or(judged.len() - 1));
     if stopping(&verdict).is_empty() {
         let other = verdict
             .signals
@@ -61,26 +124,31 @@ fn allow(args: &Args) -> Result<Exit, String> {
     let file = locations.project_root.join(PROJECT_FILE);
     let text = fs::read_to_string(&file).unwrap_or_default();
     tried.drafts.insert(file, text);
-    let stopped = stopping(&self::verdict(&tried, command)?);
+    let stopped = stopping(&self::verdict(&tried, &call)?);
     if stopped.is_empty() {
         return Err(format!(
             "the project's files let `{command}` pass already, but a change of them waits for approval: `ahp trust` shows and approves it"
         ));
     }
+    let mut diffs = Vec::new();
     for (binding, _) in &stopped {
-        let edit = edit(&tried, binding, &pattern.text)?;
-        output::line(edit.diff());
+        let edit = edit(&tried, binding, &call.entry)?;
+        diffs.push(edit.diff());
+        let file = locations.project_root.join(&edit.file);
+        tried.drafts.insert(file, edit.after);
+    }
+    if let Some((_, text)) = stopping(&self::verdict(&tried, &call)?).first() {
+        return Err(format!(
+            "nothing was changed: with `{}` in `allow_commands` it would still be stopped: {text}",
+            call.entry
+        ));
+    }
+    for diff in diffs {
+        output::line(diff);
         if !args.yes && !project::confirmed("let it pass from now on?") {
             output::line("nothing was changed");
             return Ok(Exit::Failure);
         }
-        let file = locations.project_root.join(&edit.file);
-        tried.drafts.insert(file, edit.after);
-    }
-    if let Some((_, text)) = stopping(&self::verdict(&tried, command)?).first() {
-        return Err(format!(
-            "nothing was changed: it would still be stopped: {text}"
-        ));
     }
     let mut new = tried.drafts.clone();
     new.retain(|file, text| fs::read_to_string(file).unwrap_or_default() != *text);
@@ -89,13 +157,12 @@ fn allow(args: &Args) -> Result<Exit, String> {
         new.iter().try_for_each(|(file, text)| write(file, text))
     })?;
     let shown = if stands_alone(&tried) {
-        let allowed = pattern.text.trim_start_matches('=');
-        add_test(&locations.project_root.join(TESTS), allowed)?;
+        add_test(&locations.project_root.join(TESTS), &call)?;
         format!("; {TESTS} shows it")
     } else {
         String::new()
     };
-    if stopping(&self::verdict(&locations, command)?).is_empty() {
+    if stopping(&self::verdict(&locations, &call)?).is_empty() {
         output::line(format!("`{command}` passes from now on{shown}"));
         return Ok(Exit::Success);
     }
@@ -107,8 +174,8 @@ fn allow(args: &Args) -> Result<Exit, String> {
     Ok(Exit::Success)
 }
 
-/// Judges the command as the shell tool of a host would be judged.
-fn verdict(locations: &Locations, command: &str) -> Result<Verdict, String> {
+/// Judges a call as that of a host would be judged.
+fn verdict(locations: &Locations, call: &Call) -> Result<Verdict, String> {
     let engine = project::engine(locations.clone())
         .without_log()
         .build()
@@ -116,11 +183,13 @@ fn verdict(locations: &Locations, command: &str) -> Result<Verdict, String> {
     if project::print_faults(&engine) {
         return Err("the policy is broken; `ahp check` says where".to_owned());
     }
-    let event = match read_by_tool(command) {
-        Some(path) => Event::tool_use("Read", serde_json::json!({ "file_path": path })),
-        None => Event::tool_use("Bash", serde_json::json!({ "command": command })),
+    let event = Event::tool_use(call.tool, call.input.clone());
+    // The paths of the other tools are told from the root.
+    let dir = match call.tool {
+        "Bash" => &locations.work_dir,
+        _ => &locations.project_root,
     };
-    let event = event.with_work_dir(&locations.work_dir);
+    let event = event.with_work_dir(dir);
     Ok(block_on(engine.evaluate(event)))
 }
 
@@ -136,11 +205,6 @@ fn stopping(verdict: &Verdict) -> Vec<(String, String)> {
         .collect();
     stopping.dedup_by(|one, other| one.0 == other.0);
     stopping
-}
-
-/// Returns the file that a tool for reading is given, where that is what was stopped: messages show it as `read .env`.
-fn read_by_tool(command: &str) -> Option<&str> {
-    command.strip_prefix("read ").map(str::trim)
 }
 
 fn edit(locations: &Locations, binding: &str, pattern: &str) -> Result<Edit, String> {
@@ -167,21 +231,19 @@ fn stands_alone(locations: &Locations) -> bool {
     !Config::from_layers(&layer, dir).is_broken()
 }
 
-/// Adds a test case that shows that the command passes.
-fn add_test(file: &Path, command: &str) -> Result<(), String> {
+/// Adds a test case that shows that the call passes.
+fn add_test(file: &Path, call: &Call) -> Result<(), String> {
     let quoted = |text: &str| serde_json::to_string(text).map_err(|error| error.to_string());
     let head = "# What a person has allowed, by `ahp allow`.\npolicy: ../hooks.yaml\ntrigger: pre-tool-use\ntests:\n";
     let mut text = fs::read_to_string(file).unwrap_or_else(|_| head.to_owned());
-    let event = match read_by_tool(command) {
-        Some(path) => {
-            let path = quoted(path)?;
-            format!("event: {{tool: {{name: Read, input: {{file_path: {path}}}}}}}")
-        }
-        None => format!("command: {}", quoted(command)?),
+    let allowed = call.entry.trim_start_matches('=');
+    let event = match call.tool {
+        "Bash" => format!("command: {}", quoted(allowed)?),
+        tool => format!("event: {{tool: {{name: {tool}, input: {}}}}}", call.input),
     };
     text.push_str(&format!(
         "  - name: {}\n    {event}\n    expect: none\n",
-        quoted(&format!("allowed: {command}"))?
+        quoted(&format!("allowed: {allowed}"))?
     ));
     write(file, &text)
 }

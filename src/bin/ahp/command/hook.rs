@@ -12,7 +12,7 @@ use ahp::config::{Config, Environment, Locations};
 use ahp::engine::Engine;
 use ahp::event::Trigger;
 use ahp::host::{Decoded, MOST_BYTES, Reply};
-use ahp::install::{Installer, Needs};
+use ahp::install::{Installer, KeptHooks, Needs};
 use ahp::process::depth;
 use ahp::signal::Signal;
 use ahp::verdict::Verdict;
@@ -108,8 +108,9 @@ impl Judge for Alone<'_> {
     }
 }
 
-/// Blocks a change of the host's own settings after which it would no longer ask where the policy has to be asked; `judge` is where this
-/// process answers over HTTP.
+/// Blocks a change of the host's own settings after which it would not ask where the policy has to be asked, unless the hooks stand as
+/// they did when they were last right: the policy has grown since, and the change leaves them alone. `judge` is where this process
+/// answers over HTTP.
 pub(crate) fn settings_changed(
     environment: &Environment,
     here: &Locations,
@@ -122,7 +123,18 @@ pub(crate) fn settings_changed(
         Ok(places) => {
             let engine = project::engine(here.clone()).without_log().build();
             let needs = engine.map_or_else(|_| Needs::none(), |engine| install::surely(&engine));
-            installer.is_undone(&places, &needs, judge)?
+            let state_dir = here.state_dir.as_deref();
+            let hooks = state_dir.and_then(|dir| KeptHooks::of(&installer, &places, dir));
+            let Some(why) = installer.is_undone(&places, &needs, judge) else {
+                if let Some(hooks) = hooks {
+                    hooks.keep();
+                }
+                return None;
+            };
+            if hooks.is_some_and(|hooks| hooks.is_known()) {
+                return None;
+            }
+            why
         }
         Err(error) => error,
     };

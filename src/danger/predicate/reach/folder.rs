@@ -10,7 +10,7 @@ use crate::danger::place::is_artifact;
 use crate::search::wild;
 use crate::secret::is_secret_file;
 
-/// How many names are looked at below one folder, the nearest ones first: some milliseconds of work.
+/// How many names are looked at below one folder, or for one pattern, the nearest ones first: some milliseconds of work.
 const MOST_LOOKED_AT: usize = 1024;
 
 /// How many folders deep is looked.
@@ -37,7 +37,8 @@ pub(super) fn secrets_below(top: &Path, kept: Kept) -> Vec<PathBuf> {
         };
     }
     let mut found = Vec::new();
-    walk(top, kept.hidden, &mut |way, is_folder| {
+    let mut left = MOST_LOOKED_AT;
+    walk(top, kept.hidden, &mut left, &mut |way, is_folder| {
         if !is_folder
             && is_secret_file(&top.join(way).to_string_lossy())
             && !(kept.ignored && is_ignored(top, way))
@@ -48,9 +49,8 @@ pub(super) fn secrets_below(top: &Path, kept: Kept) -> Vec<PathBuf> {
     found
 }
 
-/// Visits the files and folders below a folder, by their way from there, and whether each is a folder.
-fn walk(top: &Path, skips_hidden: bool, visit: &mut dyn FnMut(&Path, bool)) {
-    let mut looked_at = 0;
+/// Visits the files and folders below a folder, by their way from there, and whether each is a folder; so many names are left.
+fn walk(top: &Path, skips_hidden: bool, left: &mut usize, visit: &mut dyn FnMut(&Path, bool)) {
     let mut folders = VecDeque::from([(PathBuf::new(), 0)]);
     while let Some((folder, depth)) = folders.pop_front() {
         for entry in fs::read_dir(top.join(&folder))
@@ -58,10 +58,10 @@ fn walk(top: &Path, skips_hidden: bool, visit: &mut dyn FnMut(&Path, bool)) {
             .flatten()
             .flatten()
         {
-            looked_at += 1;
-            if looked_at > MOST_LOOKED_AT {
+            if *left == 0 {
                 return;
             }
+            *left -= 1;
             let (Ok(kind), name) = (entry.file_type(), entry.file_name()) else {
                 continue;
             };
@@ -117,24 +117,21 @@ fn is_listed(place: &Path) -> bool {
 /// lies at any depth.
 pub(super) fn matched(pattern: &Path) -> Vec<PathBuf> {
     let mut places = vec![PathBuf::from("/")];
+    let mut left = MOST_LOOKED_AT;
     let mut parts = pattern.iter().skip(1).peekable();
     while let Some(part) = parts.next() {
         if part == "**" {
             let is_last = parts.peek().is_none();
             let below = |place: PathBuf| {
                 let mut all = vec![place.clone()];
-                walk(&place, true, &mut |way, is_folder| {
+                walk(&place, true, &mut left, &mut |way, is_folder| {
                     if is_folder || is_last {
                         all.push(place.join(way));
                     }
                 });
                 all
             };
-            places = places
-                .into_iter()
-                .flat_map(below)
-                .take(MOST_LOOKED_AT)
-                .collect();
+            places = places.into_iter().flat_map(below).collect();
             continue;
         }
         let part = part.to_string_lossy();
@@ -154,7 +151,8 @@ pub(super) fn matched(pattern: &Path) -> Vec<PathBuf> {
             (part.starts_with('.') || !name.starts_with('.'))
                 && wild(&part, &name, false) != Some(false)
         };
-        let entries = places.iter().flat_map(names).take(MOST_LOOKED_AT);
+        let entries = places.iter().flat_map(names).take(left);
+        let entries = entries.inspect(|_| left -= 1);
         places = entries.filter(is_meant).map(|entry| entry.path()).collect();
     }
     places

@@ -1,5 +1,6 @@
 //! PermissionChecker: no command runs that loses data, leaks it or opens the machine.
 
+mod judged;
 mod reading;
 
 use std::io::ErrorKind;
@@ -10,11 +11,11 @@ use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+pub use self::judged::{Judged, allows_deed, judged};
+
+use self::judged::Form;
 use super::values::{Texts, globs};
-use crate::danger::{
-    CommandPattern, Finding, PRESETS, RuleFile, Selection, judge_said, judge_said_in, judge_with,
-    said,
-};
+use crate::danger::{CommandPattern, Finding, PRESETS, RuleFile, Selection, judge_with};
 use crate::diagnostic::Code;
 use crate::event::Trigger;
 use crate::fact::{FactSource, Facts};
@@ -23,7 +24,7 @@ use crate::oracle::{
     ProjectKnowledge,
 };
 use crate::regular_file;
-use crate::shell::{Analysis, Surroundings, lexical, real};
+use crate::shell::{lexical, real};
 use crate::signal::{Intensity, Severity, Signal};
 
 pub(super) static DEFINITION: Definition = Definition {
@@ -49,7 +50,7 @@ const MAX_REASON: usize = 180;
 const MAX_PART: usize = 48;
 
 /// The most characters of all that stands before the steps, so that with the name of the oracle it is at most 400.
-const MAX_TEXT: usize = 360;
+pub(super) const MAX_TEXT: usize = 360;
 
 /// The most findings that one event gives signals of.
 const MAX_SIGNALS: usize = 10;
@@ -171,77 +172,56 @@ impl PermissionChecker {
         let (Some(tool), Some(call)) = (facts.tool(), &facts.event().tool) else {
             return Vec::new();
         };
+        let knowledge = ProjectKnowledge::new(facts);
         let mut findings: Vec<Finding> = Vec::new();
-        let own = facts.shell().map(AsRef::as_ref);
-        for analysis in own
-            .into_iter()
-            .chain(facts.may_run().map(|(_, guess)| guess))
-        {
-            let found = judge_with(analysis, &self.selection, &ProjectKnowledge::new(facts));
-            for finding in found {
+        let mut has_read = false;
+        for one in judged(facts) {
+            if one.form == Form::Reading && has_read {
+                continue;
+            }
+            for finding in judge_with(&one.analysis, &self.selection, &knowledge) {
+                let finding = match &one.shown {
+                    Some(shown) => Finding {
+                        command: shown.clone(),
+                        ..finding
+                    },
+                    None => finding,
+                };
+                let is_allowed = || self.allows(&finding.command, facts.work_dir(), facts);
+                if one.form != Form::Line && is_allowed() {
+                    continue;
+                }
+                has_read |= one.form == Form::Reading;
                 let is_same = |known: &Finding| {
                     known.rule == finding.rule && known.command == finding.command
                 };
                 if !findings.iter().any(is_same) {
                     findings.push(finding);
                 }
+                // What a tool does itself is one thing, and its gravest rule is told.
+                if one.form != Form::Line {
+                    break;
+                }
             }
-            if !self.protected_paths.is_empty() {
-                for effect in analysis.writes() {
+            if one.form == Form::Line && !self.protected_paths.is_empty() {
+                for effect in one.analysis.writes() {
                     self.protect(context, &effect.path, &effect.program, &mut findings);
                 }
             }
         }
-        for statement in reading::statements(call) {
-            let found = judge_said("sql", &[&statement], &self.selection);
-            findings.extend(found.filter(|found| !self.allows(&found.command)));
-        }
-        let said = reading::of(call, tool, facts.work_dir(), facts.home());
-        let is_outward = reading::is_outward(call, tool);
-        let said = said.iter().filter(|said| !self.allows(&said.shown));
-        findings.extend(said.into_iter().find_map(|said| {
-            let arguments: Vec<&str> = said.arguments.iter().map(String::as_str).collect();
-            let found = if is_outward {
-                judge_said(&said.program, &arguments, &self.selection)?
-            } else {
-                let here = Surroundings {
-                    work_dir: facts.work_dir().to_owned(),
-                    home: facts.home().map(Path::to_owned),
-                    project_root: facts.project_root().to_owned(),
-                };
-                let knowledge = ProjectKnowledge::new(facts);
-                judge_said_in(&said.program, &arguments, &self.selection, here, &knowledge)?
-            };
-            Some(Finding {
-                command: said.shown.clone(),
-                ..found
-            })
-        }));
         if tool.changes_files(&call.name) {
             for path in &tool.paths {
                 let path = lexical(path, context.root(), facts.home());
-                findings.extend(self.outside(context, &path, tool.kind.name()));
                 self.protect(context, &path, tool.kind.name(), &mut findings);
             }
         }
         findings
     }
 
-    /// Judges a file outside of the project that a tool writes as one that a shell writes.
-    fn outside(&self, context: &HookContext, path: &Path, by: &str) -> Option<Finding> {
-        let root = context.root();
-        let is_own = path.starts_with(root) && context.facts.home() != Some(root);
-        let found = (!is_own)
-            .then(|| judge_said("put-file", &[&path.to_string_lossy()], &self.selection))
-            .flatten()?;
-        let command = format!("{by} {}", path.display());
-        (!self.allows(&command)).then_some(Finding { command, ..found })
-    }
-
     /// Whether the policy allows what a tool does that is no shell, in the words that a message has for it: `read .env`.
-    fn allows(&self, shown: &str) -> bool {
+    fn allows(&self, shown: &str, from: &Path, facts: &Facts) -> bool {
         let mut entries = self.allow_commands.iter();
-        entries.any(|entry| entry.strip_prefix('=').unwrap_or(entry).trim() == shown)
+        entries.any(|entry| allows_deed(entry, shown, from, facts))
     }
 
     /// Adds a finding where a path is one of the protected ones.
@@ -276,33 +256,15 @@ impl PermissionChecker {
                 through: Vec::new(),
                 uncertain: false,
             };
-            if !findings.contains(&finding) && !self.allows(&finding.command) {
+            if !findings.contains(&finding) && !self.allows(&finding.command, root, &context.facts)
+            {
                 findings.push(finding);
             }
         }
     }
 
     fn signal(&self, finding: &Finding) -> Signal {
-        let through = match finding.through.as_slice() {
-            [] => String::new(),
-            [first, _, _, _, _, ..] => {
-                format!(" (through {first} and {} more)", finding.through.len() - 1)
-            }
-            few => format!(" (through {})", few.join(", ")),
-        };
-        let doubt = if finding.uncertain {
-            "; the command could not be fully understood"
-        } else {
-            ""
-        };
-        let why = format!(
-            "{}: {}{doubt} [{}]",
-            cut(&through, MAX_PART),
-            cut(&finding.reason, MAX_REASON),
-            cut(&finding.rule, MAX_PART)
-        );
-        let left = MAX_TEXT.saturating_sub(why.chars().count());
-        let text = format!("`{}`{why}", cut(&finding.command, left.min(MAX_SHOWN)));
+        let text = told(finding, MAX_TEXT);
         let signal = if self.require_confirmation || finding.uncertain {
             Signal::prompt("dangerous-command", text).must_be_answered()
         } else {
@@ -322,26 +284,28 @@ impl PermissionChecker {
     }
 }
 
-/// Returns what a call of a tool that is no shell does, as messages show it and as what would run.
-pub fn said_by(facts: &Facts) -> Vec<(String, Analysis)> {
-    let (Some(tool), Some(call)) = (facts.tool(), &facts.event().tool) else {
-        return Vec::new();
+/// Says a finding in so many characters: the command, what it does, and the rule.
+pub(super) fn told(finding: &Finding, most: usize) -> String {
+    let through = match finding.through.as_slice() {
+        [] => String::new(),
+        [first, _, _, _, _, ..] => {
+            format!(" (through {first} and {} more)", finding.through.len() - 1)
+        }
+        few => format!(" (through {})", few.join(", ")),
     };
-    let mut all = Vec::new();
-    for statement in reading::statements(call) {
-        all.push((
-            format!("sql {statement}"),
-            said("sql", &[&statement], Surroundings::default()),
-        ));
-    }
-    for one in reading::of(call, tool, facts.work_dir(), facts.home()) {
-        let arguments: Vec<&str> = one.arguments.iter().map(String::as_str).collect();
-        all.push((
-            one.shown.clone(),
-            said(&one.program, &arguments, Surroundings::default()),
-        ));
-    }
-    all
+    let doubt = if finding.uncertain {
+        "; the command could not be fully understood"
+    } else {
+        ""
+    };
+    let why = format!(
+        "{}: {}{doubt} [{}]",
+        cut(&through, MAX_PART),
+        cut(&finding.reason, MAX_REASON),
+        cut(&finding.rule, MAX_PART)
+    );
+    let left = most.saturating_sub(why.chars().count());
+    format!("`{}`{why}", cut(&finding.command, left.min(MAX_SHOWN)))
 }
 
 /// Returns what a person can do for a command: allow it only where the words that the message shows are an entry for it.

@@ -56,13 +56,20 @@ const WORTH_THREADS: usize = 256 << 10;
 /// What is to be done about what a later commit has taken away.
 const IN_HISTORY: &str = "taking it away later does not take it out of what is pushed: rewrite the commits (`git rebase -i`), and replace a secret that has left this machine";
 
+/// What is to be done about what is only in the index.
+const STAGED: &str = "it is staged, though the file does not hold it: `git add` the file as it is, or `git restore --staged` it";
+
 /// Stops secrets and injectable SQL before they are written or submitted.
 ///
 /// What it does: at tool triggers it scans the text that is about to be written, or the command line with its
-/// here-documents. At all other triggers it scans the lines that the change adds, the lines that each of its commits adds
-/// (even if a later commit removes them), and the messages of the commits. On a default branch without a remote, it scans
-/// the newest hundred commits. Attributes, encodings, submodules, replaced commits and flags of the index
-/// (`--assume-unchanged`) hide nothing.
+/// here-documents. At all other triggers it scans the lines that the change adds, those that are staged, the lines that
+/// each commit adds (even if a later commit removes them), all that a commit says (message, people, notes, the branches and
+/// tags that point at it), the names of new files and what links lead to. It looks into the commits of submodules too. Where
+/// there is a remote, commits that no remote has count even if they are on the default branch; on a default branch without
+/// a remote, it scans the newest hundred commits. Attributes, encodings, replaced commits and flags of the index
+/// (`--assume-unchanged`) hide nothing. What is not committed in a submodule or another repository, what is stashed and what
+/// only a tag holds is not part of the change. A file that cannot be read, or whose encoding hides its text
+/// (`working-tree-encoding`), cannot be judged.
 ///
 /// `no-secrets` knows more than a hundred formats of keys and tokens as their vendors document them, passwords in URLs,
 /// and random-looking values that are assigned to something called a password, token or secret. Placeholders and examples
@@ -196,6 +203,8 @@ impl Oracle for SecurityScanner {
         let (mut findings, not_judged) = self.scan(&added, context)?;
         let mut failures: Vec<OracleError> = not_judged.into_iter().collect();
         if !at_tool {
+            let (staged, not_judged) = self.scan(&added::by_index(context)?, context)?;
+            failures.extend(not_judged);
             let (committed, not_judged) = self.scan(&added::by_commits(context)?, context)?;
             failures.extend(not_judged);
             let is_gone = |finding: &Finding| {
@@ -203,11 +212,16 @@ impl Oracle for SecurityScanner {
                     |f: &Finding| f.fingerprint == finding.fingerprint && f.file == finding.file;
                 !findings.iter().any(is_it)
             };
-            let mut gone: Vec<Finding> = committed.into_iter().filter(is_gone).collect();
+            let gone = staged.into_iter().chain(committed).filter(is_gone);
+            let mut gone: Vec<Finding> = gone.collect();
             gone.sort_by(|a, b| (&a.fingerprint, &a.file).cmp(&(&b.fingerprint, &b.file)));
             gone.dedup_by(|a, b| a.fingerprint == b.fingerprint && a.file == b.file);
             findings.extend(gone.into_iter().map(|finding| Finding {
-                remedy: IN_HISTORY,
+                remedy: if finding.commit.is_some() {
+                    IN_HISTORY
+                } else {
+                    STAGED
+                },
                 ..finding
             }));
         }

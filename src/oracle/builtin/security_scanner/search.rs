@@ -67,6 +67,9 @@ impl Search {
         read: impl Fn(&str) -> Option<String>,
     ) -> (Vec<Finding>, Option<OracleError>) {
         let mut findings = self.secrets_in(text);
+        if let Some(why) = &text.unread {
+            return (findings, Some(OracleError::CannotTell(why.clone())));
+        }
         // What a later commit has taken away is no longer a query.
         let has_queries = self.sql && text.commit.is_none();
         let path = text.path.as_deref().filter(|_| has_queries);
@@ -98,32 +101,45 @@ impl Search {
                 format: certain.format,
             }));
         }
-        without_overlaps(hits)
-            .into_iter()
-            .filter_map(|hit| {
-                let secret = text.text.get(hit.range.clone())?;
-                let id = hit.format.map_or("random-value", |format| &format.id);
-                // Made-up passwords are common in tests.
-                let severity = match hit.format {
-                    Some(format) => format.severity?,
-                    None if path.is_some_and(is_test) => Severity::Low,
-                    None => Severity::Medium,
-                };
-                Some(Finding {
-                    rule: id.to_owned(),
-                    what: hit.format.map_or_else(
-                        || "a random-looking value of a password, token or secret".to_owned(),
-                        |format| format.description.clone(),
-                    ),
-                    severity,
-                    file: text.path.clone(),
-                    line: path.map(|_| text.line_at(hit.range.start)),
-                    commit: text.commit.clone(),
-                    fingerprint: fingerprint(id, secret),
-                    remedy: "take it out and read it from the environment or a secret store; if it was ever committed or sent, revoke it",
-                })
+        let within = without_overlaps(hits).into_iter();
+        let found = |hit: Hit<'_>, whole: &str, line: Option<u32>| {
+            let secret = whole.get(hit.range)?;
+            let id = hit.format.map_or("random-value", |format| &format.id);
+            // Made-up passwords are common in tests.
+            let severity = match hit.format {
+                Some(format) => format.severity?,
+                None if path.is_some_and(is_test) => Severity::Low,
+                None => Severity::Medium,
+            };
+            Some(Finding {
+                rule: id.to_owned(),
+                what: hit.format.map_or_else(
+                    || "a random-looking value of a password, token or secret".to_owned(),
+                    |format| format.description.clone(),
+                ),
+                severity,
+                file: text.path.clone(),
+                line,
+                commit: text.commit.clone(),
+                fingerprint: fingerprint(id, secret),
+                remedy: "take it out and read it from the environment or a secret store; if it was ever committed or sent, revoke it",
             })
-            .collect()
+        };
+        let named = path.filter(|_| self.secrets).unwrap_or_default();
+        let in_name = secret::find(named).into_iter().filter_map(|found| {
+            let certain = found.certain?;
+            let format = Some(certain.format?);
+            Some(Hit {
+                range: certain.range,
+                format,
+            })
+        });
+        let in_name = in_name.filter_map(|hit| found(hit, named, None));
+        let in_text = within.filter_map(|hit| {
+            let line = path.map(|_| text.line_at(hit.range.start));
+            found(hit, &text.text, line)
+        });
+        in_text.chain(in_name).collect()
     }
 
     /// Finds what the user's own rules mean: near their keywords, or anywhere where they have none.

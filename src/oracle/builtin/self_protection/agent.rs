@@ -4,7 +4,7 @@ use super::found::{Found, act};
 use super::guarded::Guarded;
 use super::mention::path_of;
 use crate::config::OWN_PLACES;
-use crate::host::{Host, OUR_PLUGIN};
+use crate::host::{Host, OUR_PLUGIN, PLUGIN_REMOVALS};
 use crate::place::Place;
 use crate::program;
 use crate::program::Fact;
@@ -53,8 +53,8 @@ pub(super) fn find(
     if switches.commands.iter().any(is_given) {
         return Some(act("bring code into the host that can pass its hooks by"));
     }
-    let mut removals = switches.removals.iter();
-    if removals.any(|removal| takes_ours(guarded, host, &command, removal, invocation)) {
+    let takes_ours = |removal: &&str| takes_ours(guarded, host, &command, removal, invocation);
+    if switches.plugins && PLUGIN_REMOVALS.iter().any(takes_ours) {
         return Some(act("take away the plugin that brings the hooks of `ahp`"));
     }
     let changes = operands.first() == Some(&"config")

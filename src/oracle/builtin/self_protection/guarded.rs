@@ -2,7 +2,7 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeSet, HashMap};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -277,6 +277,9 @@ impl<'a> Guarded<'a> {
         inexact: bool,
         is_known_to_write: bool,
     ) -> Option<PathBuf> {
+        if leads_through_descriptor(path) {
+            return Some(path.to_owned());
+        }
         let moved = self.moved(path);
         let (path, inexact) = match &moved {
             // What is known now is what it names.
@@ -471,4 +474,11 @@ fn holds_file(dir: &Path, name: &str) -> bool {
     entries
         .take(64)
         .any(|entry| entry.path().join("HOOK.md").exists())
+}
+
+/// Whether a path goes on behind a folder that the shell has opened, whichever that is: `/dev/fd/3/hooks.yaml`.
+fn leads_through_descriptor(path: &Path) -> bool {
+    let mut names = path.iter().filter_map(OsStr::to_str).skip(1);
+    let is_of_system = matches!(names.next(), Some("dev" | "proc"));
+    is_of_system && names.any(|name| name == "fd") && names.nth(1).is_some()
 }

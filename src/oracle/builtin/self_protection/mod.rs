@@ -42,11 +42,15 @@ use serde::Deserialize;
 use self::guarded::Guarded;
 use self::judgement::Attempt;
 use self::look::LastLook;
+use super::permission_checker::{MAX_TEXT, told};
+use crate::danger::{Finding, Selection, judge_with};
 use crate::event::{ToolCall, ToolKind, Trigger, parse_json};
-use crate::fact::FactSource;
-use crate::oracle::{Definition, HookContext, Mode, Oracle, OracleError, Programs};
-use crate::shell::DoubtKind;
-use crate::signal::{Intensity, Signal};
+use crate::fact::{FactSource, Facts};
+use crate::oracle::{
+    Definition, HookContext, Mode, Oracle, OracleError, Programs, ProjectKnowledge,
+};
+use crate::shell::{Analysis, DoubtKind};
+use crate::signal::{Intensity, Severity, Signal};
 
 pub(super) static DEFINITION: Definition = Definition {
     name: "SelfProtection",
@@ -119,7 +123,8 @@ impl Oracle for SelfProtection {
             })
             .or_else(|| answer::find(facts, context.root()));
         if let Some(attempt) = attempt {
-            return Ok(vec![signal(&attempt)]);
+            let graver = own.and_then(|(_, shell)| graver(facts, shell));
+            return Ok(vec![signal(&attempt, graver.as_ref())]);
         }
         let read = reading::by_tool(&guarded, facts, tool).or_else(|| {
             lines().find_map(|(line, shell)| reading::by_shell(&guarded, shell, line, 0))
@@ -185,35 +190,56 @@ fn is_unreadable(call: &ToolCall) -> bool {
     text.is_some_and(is_broken) || call.says_nothing()
 }
 
-fn signal(attempt: &Attempt) -> Signal {
-    let why = "an agent may not change what guards it";
-    block(attempt, why).steps([
+/// Returns what the same line does that cannot be undone: it is told first, whether the policy has rules about it or not.
+fn graver(facts: &Facts, shell: &Analysis) -> Option<Finding> {
+    let selection = Selection {
+        presets: vec!["standard".to_owned()],
+        ..Selection::default()
+    };
+    let found = judge_with(shell, &selection, &ProjectKnowledge::new(facts));
+    let mut found = found.into_iter();
+    found.find(|finding| finding.severity == Severity::Critical)
+}
+
+fn signal(attempt: &Attempt, graver: Option<&Finding>) -> Signal {
+    let own = say(attempt, "an agent may not change what guards it");
+    let text = match graver {
+        Some(finding) => {
+            let left = MAX_TEXT.saturating_sub(own.chars().count());
+            format!("{}, and {own}", told(finding, left))
+        }
+        None => own,
+    };
+    let steps = [
         "go on without this change; reading the file is allowed",
         "if the policy is wrong, say what should change and ask a person to change it",
-    ])
+    ];
+    let first = graver.map(|finding| finding.instead.as_str());
+    block(attempt, text).steps(first.into_iter().chain(steps))
 }
 
 fn read_signal(attempt: &Attempt) -> Signal {
     let why = "who reads that could forge evidence and answers, so no agent may";
-    block(attempt, why).steps([
+    block(attempt, say(attempt, why)).steps([
         "go on without this file: no work needs what is in it",
         "name what you want to read or copy more narrowly, so that it is not part of that",
     ])
 }
 
-fn block(attempt: &Attempt, why: &str) -> Signal {
-    Signal::block(
-        "self-protection",
-        format!("`{}` would {}: {why}", attempt.by, attempt.what),
-    )
-    .unresolvable()
-    .files(
-        attempt
-            .path
-            .iter()
-            .map(|p| p.to_string_lossy().into_owned()),
-    )
-    .about("self-protection", attempt.what.as_str())
+fn say(attempt: &Attempt, why: &str) -> String {
+    format!("`{}` would {}: {why}", attempt.by, attempt.what)
+}
+
+fn block(attempt: &Attempt, text: String) -> Signal {
+    Signal::block("self-protection", text)
+        .unresolvable()
+        .files(
+            attempt
+                .path
+                .iter()
+                .map(|p| p.to_string_lossy().into_owned()),
+        )
+        .about("self-protection", attempt.what.as_str())
 }
 
 #[cfg(test)]

@@ -7,8 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use super::guarded::Guarded;
 use super::index::Index;
 use super::mention::path_of;
-use crate::search::Options;
-use crate::search::wild;
+use crate::search::{Options, holds, wild};
 use crate::shell::{Invocation, Word, lexical};
 
 /// Options of git without a value of their own, behind which a path may stand.
@@ -88,6 +87,7 @@ const CHANGED: &[&str] = &[
 /// A command of git that lists files.
 #[derive(Debug)]
 pub(super) struct Listing<'a> {
+    git: &'a Invocation,
     command: &'a str,
     /// Where git works.
     pub(super) here: PathBuf,
@@ -135,6 +135,7 @@ impl<'a> Listing<'a> {
             specs
         });
         Self {
+            git,
             command,
             specs,
             lists_tracked: words.is_some_and(|words| words.only_tracked)
@@ -158,7 +159,17 @@ impl<'a> Listing<'a> {
         let is_out = |spec: &Spec| spec.is_out && spec.fits(way) == Some(true);
         let mut ways_in = specs.iter().filter(|spec| !spec.is_out).peekable();
         let is_in = ways_in.peek().is_none() || ways_in.any(|spec| spec.fits(way) != Some(false));
-        !way.starts_with(".git") && is_in && !specs.iter().any(is_out) && self.may_be_tracked(way)
+        !way.starts_with(".git")
+            && is_in
+            && !specs.iter().any(is_out)
+            && self.may_be_tracked(way)
+            && self.may_hold(way)
+    }
+
+    /// Whether a file may hold what `git grep` looks for in the files as they are.
+    fn may_hold(&self, way: &Path) -> bool {
+        let is_search = self.command == "grep" && self.lists_tracked;
+        !is_search || holds(self.git, &Options::of(self.git), &self.top.join(way))
     }
 
     /// Whether git may know a file: by the list of files that it keeps, where that is there to be read.

@@ -47,6 +47,7 @@ fn listed_by(
     match lister.program.as_str() {
         "bfs" | "find" | "gfind" => return found_by(guarded, lister, Deed::Prints, passes),
         "fd" | "fdfind" => return found_by_fd(guarded, lister, passes),
+        "compgen" => return completed(guarded, lister, passes),
         "locate" | "plocate" | "mlocate" | "mdfind" => {
             return lister.operands().find_map(|word| {
                 let anywhere = format!(
@@ -89,6 +90,33 @@ fn listed_by(
             let is_listed = is_named && (is_steered || search::lists(lister, root, &way, &path));
             (is_listed && (passes_whole || passes_bare)).then_some(path)
         })
+    })
+}
+
+/// Returns what is guarded and among the names of files by which the shell completes a word: `compgen -f .a`.
+fn completed(
+    guarded: &Guarded<'_>,
+    shell: &Invocation,
+    passes: &dyn Fn(&str) -> bool,
+) -> Option<PathBuf> {
+    if !['f', 'd', 'A', 'o']
+        .iter()
+        .any(|letter| shell.has_short(*letter))
+    {
+        return None;
+    }
+    let words: Vec<&str> = shell.operands().map(|word| word.text.as_str()).collect();
+    // One word may be what `-A` is given.
+    let word = match words.as_slice() {
+        [.., last] if words.len() > 1 || !shell.has_short('A') => *last,
+        _ => "",
+    };
+    let (folder, start) = word.rsplit_once('/').unwrap_or((".", word));
+    let dir = path_of(guarded, shell, folder);
+    let mut below = guarded.below(&dir).into_iter();
+    below.find_map(|way| {
+        let name = way.iter().next()?.to_string_lossy().into_owned();
+        (name.starts_with(start) && passes(&name)).then(|| dir.join(&way))
     })
 }
 

@@ -17,6 +17,7 @@ const AT_ROOT: &[&str] = &[
     ".cargo/config",
     ".config/nextest.toml",
     "rust-toolchain.toml",
+    ".npmrc",
     "mvnw",
     "gradlew",
 ];
@@ -33,7 +34,8 @@ pub(super) fn files(runners: &BTreeSet<String>, context: &HookContext) -> BTreeS
     let files = changed.into_iter().filter(|file| reader(file).is_some());
     let all = files.chain(root.filter(|file| context.workspace().exists(file)));
     let ran = |tool: &str| runners.iter().any(|runner| runner.starts_with(tool));
-    all.filter(|file| ran(if is_wrapper(file) { "jvm" } else { "cargo" }))
+    // A script of a package may run any runner.
+    all.filter(|file| is_of_packages(file) || ran(if is_wrapper(file) { "jvm" } else { "cargo" }))
         .collect()
 }
 
@@ -62,6 +64,7 @@ fn reader(file: &str) -> Option<Reader> {
         (_, "Cargo.toml") => Some(Reader::Text(manifest)),
         (".config", "nextest.toml") => Some(Reader::Text(nextest)),
         (_, "rust-toolchain.toml" | "rust-toolchain") => Some(Reader::Text(toolchain)),
+        _ if is_of_packages(file) => Some(Reader::Text(packages)),
         (_, "mvnw" | "gradlew") | (".mvn" | "wrapper", _) if is_wrapper(file) => {
             Some(Reader::Whole)
         }
@@ -75,6 +78,32 @@ fn is_wrapper(file: &str) -> bool {
     below(".mvn/")
         || below("gradle/wrapper/")
         || ["mvnw", "gradlew"].iter().any(|name| file.ends_with(name))
+}
+
+/// Whether a file says how npm, pnpm or yarn run the scripts of a package.
+fn is_of_packages(file: &str) -> bool {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    [".npmrc", ".yarnrc", ".yarnrc.yml", "pnpm-workspace.yaml"].contains(&name)
+}
+
+fn packages(text: &str) -> Vec<String> {
+    let says = |line: &&str| {
+        let (key, value) = line.split_once(['=', ':', ' ']).unwrap_or((line, ""));
+        let key = key.trim_matches('"').replace(['-', '_'], "").to_lowercase();
+        let value = value.trim_matches(['=', ':', ' ', '"', '\'']);
+        match key.as_str() {
+            "scriptshell" => !value.starts_with("/bin/") && !is_installed(&Value::from(value)),
+            "nodeoptions" => ["-r", "import", "loader"]
+                .iter()
+                .any(|word| value.contains(word)),
+            _ => false,
+        }
+    };
+    text.lines()
+        .map(str::trim)
+        .filter(says)
+        .map(str::to_owned)
+        .collect()
 }
 
 fn toml(text: &str) -> Value {
@@ -92,7 +121,7 @@ fn members<'a>(value: &'a Value, key: &str) -> impl Iterator<Item = (&'a String,
 
 fn cargo_config(text: &str) -> Vec<String> {
     let config = toml(text);
-    let mut said = Vec::new();
+    let mut said = without_assertions(&config);
     for (target, of_target) in members(&config, "target") {
         if let Some(runner) = of_target.get("runner") {
             said.push(format!("target.{target}.runner = {runner}"));
@@ -184,7 +213,7 @@ fn flags(of: &str, table: &Value) -> Vec<String> {
 
 fn manifest(text: &str) -> Vec<String> {
     let manifest = toml(text);
-    let mut said = Vec::new();
+    let mut said = without_assertions(&manifest);
     for kind in ["lib", "bin", "test", "example"] {
         let targets = match manifest.get(kind) {
             Some(Value::Array(targets)) => targets.iter().collect(),
@@ -199,6 +228,17 @@ fn manifest(text: &str) -> Vec<String> {
         }
     }
     said
+}
+
+/// Returns the profiles of tests in which no assertion that is meant for them stands.
+fn without_assertions(config: &Value) -> Vec<String> {
+    let is_off = |profile: &&str| {
+        let place = format!("/profile/{profile}/debug-assertions");
+        config.pointer(&place) == Some(&Value::Bool(false))
+    };
+    let profiles = ["dev", "test"].into_iter().filter(is_off);
+    let said = profiles.map(|profile| format!("profile.{profile}.debug-assertions = false"));
+    said.collect()
 }
 
 fn nextest(text: &str) -> Vec<String> {
@@ -276,6 +316,11 @@ mod tests {
                 "[package]\nname = 'p'\n[[test]]\nname = 't'",
                 "",
             ),
+            (
+                "Cargo.toml",
+                "[profile.test]\ndebug-assertions = false\n[profile.release]\ndebug-assertions = false",
+                "profile.test.debug-assertions = false",
+            ),
             ("Cargo.toml", "no manifest", ""),
             (
                 ".config/nextest.toml",
@@ -287,6 +332,18 @@ mod tests {
                 "rust-toolchain.toml",
                 "[toolchain]\npath = 'x'",
                 "toolchain.path = \"x\"",
+            ),
+            (
+                ".npmrc",
+                "script-shell=./sh.sh\nnode-options=--max-old-space-size=4096\nregistry=https://x/",
+                "script-shell=./sh.sh",
+            ),
+            ("a/.npmrc", "script-shell = bash\nfund=false", ""),
+            (".npmrc", "script-shell = /bin/bash", ""),
+            (
+                "pnpm-workspace.yaml",
+                "packages:\n  - a\nscriptShell: tools/sh\nnodeOptions: --require ./e.cjs",
+                "nodeOptions: --require ./e.cjs; scriptShell: tools/sh",
             ),
             ("sub/mvnw", "x", X),
             ("gradle/wrapper/gradle-wrapper.properties", "x", X),

@@ -111,9 +111,11 @@ pub(super) fn is_own_wire(handler: &Handler) -> bool {
     let is_idle = |other: &Invocation| {
         IDLE.contains(&&*other.program)
             || speaks_only(other)
-            || ours
+            || analysis
+                .invocations
                 .iter()
-                .any(|own| leads_to(other, own) || looks_for(other, own))
+                .any(|inner| leads_to(other, inner))
+            || ours.iter().any(|own| looks_for(other, own))
     };
     !ours.is_empty() && analysis.doubts.is_empty() && others.iter().all(|other| is_idle(other))
 }
@@ -137,14 +139,15 @@ fn speaks_only(invocation: &Invocation) -> bool {
             .any(|to| to.operator == ">&" && to.descriptor.is_none() && to.target.text == "2")
 }
 
-/// Whether an invocation only asks whether the program of another one is there.
+/// Whether an invocation only asks whether the program of another one is there, or with what it has ended.
 fn looks_for(asking: &Invocation, own: &Invocation) -> bool {
     let words: Vec<&str> = asking
         .arguments
         .iter()
         .map(|word| word.text.as_str())
         .collect();
-    asking.program == "test" && words == ["-x", own.path.text.as_str()]
+    asking.program == "test"
+        && (words == ["-x", own.path.text.as_str()] || words == ["$?", "=", "2"])
 }
 
 /// Whether an invocation only starts another one: `env`, `timeout 5`, `sh -c`.

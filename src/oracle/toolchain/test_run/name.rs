@@ -53,6 +53,11 @@ const COMPUTED: char = '\u{0}';
 
 /// Returns what of a template stands in the source as it is; none where that would tell it from nothing.
 pub(in crate::oracle) fn fixed(template: &str) -> Vec<&str> {
+    // Of an example in the documentation, `src/lib.rs - add (line 4)`, it is the item, or that of the file itself.
+    if let Some((place, _)) = template.split_once(" (line ") {
+        let item = place.rsplit([' ', ':']).next();
+        return vec![item.filter(|item| *item != "-").unwrap_or("//!")];
+    }
     let parts = template.split(COMPUTED).map(str::trim);
     parts
         .filter(|part| part.chars().filter(|c| c.is_alphabetic()).count() >= 3)
@@ -93,6 +98,19 @@ mod tests {
             ("adds 1", "subtracts 1", false, "adds"),
             ("reads facade", "reads decade", false, "reads facade"),
             ("17", "18", true, ""),
+            (
+                "src/a.rs - m::add (line 4)",
+                "src/a.rs - m::add (line 17)",
+                true,
+                "add",
+            ),
+            ("add (line 4)", "add (line 4) - compile", false, "add"),
+            (
+                "src/lib.rs - (line 1)",
+                "src/lib.rs - (line 3)",
+                true,
+                "//!",
+            ),
         ] {
             assert_eq!(template(name) == template(other), is_same, "{name}");
             assert_eq!(fixed(&template(name)).join("|"), parts, "{name}");

@@ -4,6 +4,10 @@ use super::canary::Canary;
 use super::deep::Deep;
 use super::{Findings, plugin};
 
+/// What is said where clients were to be tried, and there was none.
+pub(super) const NOT_DEEP: &str = "`--deep` tried nothing: a client is tried if it is installed here and has hooks of `ahp`; \
+     `ahp install HOST` adds them, and `ahp doctor --all` lists the hosts";
+
 /// Returns what has to be put right.
 pub(super) fn of(findings: &Findings) -> Vec<String> {
     let mut found: Vec<String> = findings.policy.faults.clone();
@@ -58,10 +62,10 @@ pub(super) fn of(findings: &Findings) -> Vec<String> {
         for wired in &host.wired {
             let place = format!("{} ({})", host.host, wired.scope);
             if let Canary::NotBlocked(why) = &wired.canary {
-                found.push(format!(
-                    "{place} would let a bad event pass: {why}; try `ahp install {}`",
-                    host.host
-                ));
+                let again = format!("; try `ahp install {}`", host.host);
+                // What stands in the search path says itself what helps.
+                let again = if wired.way_out.is_empty() { "" } else { &again };
+                found.push(format!("{place} would let a bad event pass: {why}{again}"));
             }
             if let Canary::Refused(why) = &wired.canary {
                 found.push(format!("{place}: {why}; {}", wired.way_out));

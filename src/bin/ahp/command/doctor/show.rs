@@ -2,11 +2,12 @@
 
 use serde_json::Value;
 
-use super::{Canary, Deep, Findings, megabytes};
+use super::in_force::megabytes;
+use super::{Canary, Deep, Findings};
 use crate::output;
 use crate::view::{count, judge_line};
 
-pub(super) fn show(findings: &Findings) {
+pub(super) fn show(findings: &Findings, of_all: bool) {
     let policy = &findings.policy;
     output::line(format!(
         "ahp      {} ({})",
@@ -53,6 +54,9 @@ pub(super) fn show(findings: &Findings) {
         ));
     }
     output::line(format!("shield   {}", findings.shield.said));
+    for limit in &findings.shield.limits {
+        output::line(format!("         {limit}"));
+    }
     if let Some(serve) = &findings.serve {
         let number = |name: &str| serve.get(name).and_then(Value::as_u64).unwrap_or(0);
         output::line(format!(
@@ -153,12 +157,13 @@ pub(super) fn show(findings: &Findings) {
         }
     }
     let is_wired = findings.hosts.iter().any(|host| !host.wired.is_empty());
-    if findings.problems.is_empty() && is_wired {
-        output::line("\nno problem was found");
-    } else if findings.problems.is_empty() {
+    if of_all && !is_wired {
         output::line(
-            "\nno problem was found, but no host has hooks yet: `ahp install HOST` adds them",
+            "\nno host has hooks yet: `ahp install HOST` adds them, `ahp doctor --all` lists the hosts",
         );
+    }
+    if findings.problems.is_empty() {
+        output::line("\nno problem was found");
     } else {
         output::line(format!("\n{}", count(findings.problems.len(), "problem")));
         for problem in &findings.problems {

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use ahp::config::{BindingSpec, Node};
-use ahp::danger::{CommandPattern, Near, RuleFile, Selection, near};
+use ahp::danger::{CommandPattern, RuleFile, Selection, near};
 use ahp::engine::{State, block_on};
 use ahp::event::Event;
 use ahp::fact::Facts;
 use ahp::message;
-use ahp::oracle::{ProjectKnowledge, folded_name, said_by};
+use ahp::oracle::{ProjectKnowledge, allows_deed, folded_name, judged};
 use ahp::shell::Invocation;
 use ahp::verdict::Decision;
 use anstyle::Style;
@@ -77,7 +77,6 @@ pub(super) fn explain(event: Event, format: Format) -> Result<Exit, String> {
 fn told(facts: &Facts, selections: &[Selection]) -> Value {
     let knowledge = ProjectKnowledge::new(facts);
     let analysis = facts.shell();
-    let said = said_by(facts);
     let runs: Vec<Value> = analysis
         .iter()
         .flat_map(|analysis| &analysis.invocations)
@@ -89,29 +88,25 @@ fn told(facts: &Facts, selections: &[Selection]) -> Value {
         .map(|doubt| json!({"kind": format!("{:?}", doubt.kind), "text": doubt.text}))
         .collect();
     let mut rules: Vec<Value> = Vec::new();
-    let mut add = |near: Near, shown: &str| {
-        let rule = json!({
-            "command": shown,
-            "rule": near.rule,
-            "severity": near.severity,
-            "pattern": near.pattern,
-            "missing": near.missing,
-        });
-        if !rules.contains(&rule) {
-            rules.push(rule);
-        }
-    };
     for selection in selections {
-        for one in analysis
-            .iter()
-            .flat_map(|analysis| near(analysis, selection, &knowledge))
-        {
-            let shown = one.command.clone();
-            add(one, &shown);
-        }
-        for (shown, analysis) in &said {
-            for one in near(analysis, selection, &knowledge) {
-                add(one, shown);
+        for one in judged(facts) {
+            let shown = one.shown.as_ref();
+            let mut entries = selection.allowed.iter();
+            let from = facts.work_dir();
+            let allowing =
+                shown.and_then(|shown| entries.find(|e| allows_deed(&e.text, shown, from, facts)));
+            for near in near(&one.analysis, selection, &knowledge) {
+                let of_entry = || Some(format!("allow_commands: {}", allowing?.text));
+                let rule = json!({
+                    "command": shown.unwrap_or(&near.command),
+                    "rule": near.rule,
+                    "severity": near.severity,
+                    "pattern": near.pattern,
+                    "missing": near.missing.or_else(of_entry),
+                });
+                if !rules.contains(&rule) {
+                    rules.push(rule);
+                }
             }
         }
     }

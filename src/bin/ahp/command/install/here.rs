@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use ahp::config::{Environment, Locations};
 use ahp::host::Host;
-use ahp::install::{ByName, Installer, Places};
+use ahp::install::{ByName, InstallError, Installer, Places};
 use ahp::place::Scope;
 use ahp::process::{Program, find_program};
 
@@ -81,10 +81,7 @@ pub(crate) fn git_hooks(
         .run()
         .map_err(|e| e.to_string())?;
     if !finished.exit.is_success() {
-        return Err(format!(
-            "`{}` is in no git repository",
-            places.roots.project.display()
-        ));
+        return Err(InstallError::NoRepository(places.roots.project.clone()).to_string());
     }
     let dir = PathBuf::from(finished.stdout_text().trim());
     // A directory that all of a person's repositories share is not one project's to change.

@@ -17,7 +17,7 @@ use std::path::Path;
 
 use ahp::config::{Environment, Locations};
 use ahp::host::{Host, TOKEN};
-use ahp::install::{ByName, Installer, Needs};
+use ahp::install::{ByName, Installer, KeptHooks, Needs};
 use ahp::place::Scope;
 
 use self::applied::{Applied, apply};
@@ -108,6 +108,8 @@ fn install(args: &Args) -> Result<Exit, String> {
         return Err("`--start` is for `ahp install serve` alone".to_owned());
     }
     let state_dir = locations.state_dir.clone();
+    let has_policy =
+        locations.has_policy() || locations.layers().iter().any(|(_, file)| file.exists());
     let engine = project::engine(locations.clone())
         .without_log()
         .build()
@@ -189,6 +191,13 @@ fn install(args: &Args) -> Result<Exit, String> {
         if done.is_nothing() {
             continue;
         }
+        if !args.dry_run
+            && done.error.is_none()
+            && let Some(dir) = &state_dir
+            && let Some(hooks) = KeptHooks::of(&installer, &places, dir)
+        {
+            hooks.keep();
+        }
         let mut notes = notes(&installer, scope, &places);
         if args.optional {
             notes.push(
@@ -218,6 +227,9 @@ fn install(args: &Args) -> Result<Exit, String> {
     }
     let verb = if args.dry_run { "would wire" } else { "wired" };
     report(args.format, verb, "is wired already", &all);
+    if args.format == Format::Human && !all.is_empty() && !has_policy {
+        output::line("no policy is in force but self-protection: `ahp init` writes one");
+    }
     Ok(told(&failures))
 }
 

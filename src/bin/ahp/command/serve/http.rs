@@ -254,8 +254,12 @@ impl Http {
                     }
                 };
                 let judged = self.judge.hook(host, said("event"), timeout, &body);
-                let (_, reply) =
-                    judged.map_err(|why| refusal(StatusCode::INTERNAL_SERVER_ERROR, why))?;
+                let failed = |why| refusal(StatusCode::INTERNAL_SERVER_ERROR, why);
+                let (_, reply) = judged.map_err(failed)?;
+                if reply.blocks && reply.stdout.is_empty() {
+                    // A host that takes a block by its exit code alone takes what went wrong for one.
+                    return Err(failed(reply.stderr));
+                }
                 reply.stdout.into_bytes()
             }
             Door::Events => {

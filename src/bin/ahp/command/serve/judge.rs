@@ -152,7 +152,7 @@ impl Judge {
     /// Judges what a host would give its hook, as `ahp hook` does; `timeout` is how long the caller waits, in seconds.
     ///
     /// # Errors
-    /// There is no such host, or its answer is an exit code, which cannot be written as JSON.
+    /// There is no such host.
     pub(super) fn hook(
         &self,
         host: &str,
@@ -182,12 +182,6 @@ impl Judge {
         });
         let here = answer::Judge::locations(self, work_dir.as_deref());
         self.engines.took(&here, begun.elapsed());
-        if reply.blocks && reply.stdout.is_empty() {
-            return Err(format!(
-                "`{host}` is told of a block by an exit code, which a reply cannot carry; ask with `ahp/evaluate`: {}",
-                reply.stderr
-            ));
-        }
         let stands_in = || {
             if found.obeys(&reply) {
                 Decision::Block

@@ -127,11 +127,20 @@ fn hook(judge: &Judge, _: Option<&Value>, params: Value) -> Result<Value, Error>
         payload.as_bytes(),
     );
     let (decision, reply) = answered.map_err(Error::bad_params)?;
-    let reply = match reply.object() {
+    let object = match reply.object() {
         Value::Null => json!({}),
         object => object,
     };
-    Ok(json!({ "decision": decision, "reply": reply }))
+    let told = json!({
+        "decision": decision,
+        "reply": object,
+        "exit_code": reply.exit_code(),
+        "stderr": reply.stderr,
+    });
+    if reply.blocks && reply.stdout.is_empty() {
+        return Err(Error::by_exit_code(&reply.stderr, told));
+    }
+    Ok(told)
 }
 
 fn respond(judge: &Judge, _: Option<&Value>, params: Value) -> Result<Value, Error> {

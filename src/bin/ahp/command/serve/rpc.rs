@@ -80,6 +80,19 @@ impl Error {
         )
     }
 
+    /// A block that the host takes as an exit code: whoever reads its reply alone would take that for no objection.
+    pub(super) fn by_exit_code(why: &str, told: Value) -> Self {
+        Self {
+            data: Some(told),
+            ..Self::new(
+                -32602,
+                format!(
+                    "the host takes this block only as an exit code, which is in `data`: {why}"
+                ),
+            )
+        }
+    }
+
     /// There is too much to do.
     pub(super) fn busy(why: &str) -> Self {
         Self::new(-32003, why)

@@ -56,6 +56,28 @@ pub(super) fn show(plan: &Plan, format: Format) {
         "network   none"
     });
     output::line("else      read-only");
+    for limit in limits(plan) {
+        output::line(format!("limit     {limit}"));
+    }
+}
+
+/// Returns what a shield does not hold, and what it keeps from working that a person may wonder about.
+pub(super) fn limits(plan: &Plan) -> Vec<String> {
+    let pipes = "a named pipe that is visible and may be written reaches its reader: `deny_read` hides its folder";
+    let is_of_submodule = |path: &&Path| path.ends_with("config") && is_below_modules(path);
+    let submodule = plan.held().find(is_of_submodule).map(|config| {
+        format!(
+            "`git submodule update` fails with \"Device or resource busy\": it writes {}, which is held; run it outside",
+            config.display()
+        )
+    });
+    [pipes.to_owned()].into_iter().chain(submodule).collect()
+}
+
+/// Whether a path lies where git keeps its submodules.
+fn is_below_modules(path: &Path) -> bool {
+    let names: Vec<_> = path.iter().collect();
+    names.windows(2).any(|pair| pair == [".git", "modules"])
 }
 
 fn section<'a>(name: &str, paths: impl Iterator<Item = &'a Path>) {

@@ -290,6 +290,20 @@ pub(crate) struct Standing {
     /// Whether one can be made here, or this is the inside of one that holds.
     pub(crate) holds: bool,
     pub(crate) said: String,
+    /// What it would not hold, and what would not work in it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) limits: Vec<String>,
+}
+
+impl Standing {
+    const fn new(holds: bool, said: String) -> Self {
+        let limits = Vec::new();
+        Self {
+            holds,
+            said,
+            limits,
+        }
+    }
 }
 
 /// Tries out whether a shield can be made here; what a killed one has left is taken away.
@@ -307,15 +321,9 @@ pub(crate) fn standing(locations: &Locations) -> Standing {
                     },
                     str::to_owned,
                 );
-                Standing {
-                    holds: lost.is_none(),
-                    said,
-                }
+                Standing::new(lost.is_none(), said)
             }
-            Err(why) => Standing {
-                holds: false,
-                said: format!("inside, and the judge {why}"),
-            },
+            Err(why) => Standing::new(false, format!("inside, and the judge {why}")),
         };
     }
     let swept = locations.state_dir.as_deref().is_some_and(sweep);
@@ -331,25 +339,25 @@ pub(crate) fn standing(locations: &Locations) -> Standing {
         signals.release();
     }
     match tried {
-        Ok(abi) if abi >= SCOPES => Standing {
-            holds: true,
-            said: format!("full{left}"),
-        },
-        Ok(abi) => Standing {
-            holds: true,
-            said: format!(
-                "full, but X11 and abstract sockets are reachable (Landlock ABI {abi} < {SCOPES}){left}"
-            ),
-        },
-        Err(why) => Standing {
-            holds: false,
-            said: format!("not possible: {why}{left}"),
-        },
+        Ok((abi, limits)) => {
+            let open = if abi >= SCOPES {
+                String::new()
+            } else {
+                format!(
+                    ", but X11 and abstract sockets are reachable (Landlock ABI {abi} < {SCOPES})"
+                )
+            };
+            Standing {
+                limits,
+                ..Standing::new(true, format!("full{open}{left}"))
+            }
+        }
+        Err(why) => Standing::new(false, format!("not possible: {why}{left}")),
     }
 }
 
-/// Starts a shield of the project that asks the kernel for its version of Landlock.
-fn try_out(locations: &Locations) -> Result<u32, String> {
+/// Starts a shield of the project that asks the kernel for its version of Landlock, and returns it with the limits of the shield.
+fn try_out(locations: &Locations) -> Result<(u32, Vec<String>), String> {
     if !cfg!(target_os = "linux") {
         return Err("Linux alone has what it is made of".to_owned());
     }
@@ -379,9 +387,7 @@ fn try_out(locations: &Locations) -> Result<u32, String> {
             Err(NotMade::because(&asked.stderr_text().trim()))
         }
     })?;
-    finished
-        .stdout_text()
-        .trim()
-        .parse()
-        .map_err(|_| "what starts inside does not answer".to_owned())
+    let abi = finished.stdout_text().trim().parse();
+    let abi = abi.map_err(|_| "what starts inside does not answer".to_owned())?;
+    Ok((abi, super::show::limits(&world.plan)))
 }

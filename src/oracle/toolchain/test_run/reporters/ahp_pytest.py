@@ -79,6 +79,12 @@ class TrueOutcome:
         plain = inspect.unwrap(getattr(function, "__func__", function)) if callable(function) else None
         collected = self.functions.get(item.nodeid)
         is_own = own(item.ihook.pytest_pyfunc_call) or bool(ahp_tell.file_of(type(item).runtest))
+        nothing = ahp_tell.proves_nothing(getattr(item, "instance", None))
+        if nothing:
+            outcome = yield
+            if outcome.excinfo is None:
+                outcome.force_exception(AssertionError(nothing))
+            return
         if plain is not None and ahp_tell.file_of(plain) and collected is not None:
             if getattr(plain, "__code__", None) is not getattr(inspect.unwrap(collected), "__code__", None):
                 outcome = yield

@@ -5,7 +5,9 @@ Only who has the seal is believed that anything went well; it is taken out of th
 
 import functools
 import hashlib
+import inspect
 import os
+import sys
 
 DIR = os.path.dirname(os.path.abspath(__file__))
 NAME = os.path.basename(DIR)
@@ -49,6 +51,28 @@ def report(seal, name, text):
 def replaced(what, file):
     """Bad news, which anybody may tell."""
     tell("- replaced", what, os.getcwd(), file)
+
+
+def proves_nothing(case):
+    """Why a test that passed proves nothing, whatever it says; None where it may prove something."""
+    if sys.flags.optimize:
+        return "Python was started with -O or PYTHONOPTIMIZE, which leaves out every `assert`: run the tests without it"
+    plain = sys.modules.get("unittest.case")
+    kind = type(case)
+    # A class that runs its tests in a way of its own may await them.
+    if plain is None or not isinstance(case, plain.TestCase) or any(
+        getattr(kind, way, None) is not getattr(plain.TestCase, way, None) for way in ("run", "__call__", "_callTestMethod")
+    ):
+        return None
+    method = getattr(case, getattr(case, "_testMethodName", ""), None)
+    for is_kind, name in (
+        (inspect.iscoroutinefunction, "a coroutine, which nobody awaits"),
+        (inspect.isgeneratorfunction, "a generator, which nobody runs"),
+        (inspect.isasyncgenfunction, "a generator, which nobody runs"),
+    ):
+        if is_kind(method):
+            return "the test is %s" % name
+    return None
 
 
 def file_of(function):

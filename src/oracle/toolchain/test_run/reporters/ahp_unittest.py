@@ -101,6 +101,9 @@ class Report:
             if status == "passed" and getattr(test, "ahp_was_called", True) is False:
                 error = AssertionError("the project's own code answered for the test, which was never called")
                 self.note(test, "failed", (AssertionError, error, None))
+            nothing = ahp_tell.proves_nothing(test) if status == "passed" else None
+            if nothing:
+                self.note(test, "failed", (AssertionError, AssertionError(nothing), None))
             self.note(test, status, rest[0] if rest else None)
             return method(test, *rest)
 
