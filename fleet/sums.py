@@ -25,10 +25,12 @@ PACKAGES = {"duckdb": "duckdb", "clickhouse": "chdb", "spark": "pyspark"}
 TABLES = ("evaluations", "bindings", "signals", "answers")
 # The columns that stand in for a table of which a young lake has no file yet, beside those of the evaluations.
 EMPTY = {"bindings": "hook as binding, hook as oracle, hook as source, hook as subject, hook as outcome, hook as waived, "
-                     "hook as acted_on, seq = 0 as timed_out",
-         "signals": "hook as signal_id, hook as binding, hook as rule, hook as finding, hook as intensity, hook as acted_on, seq as of_seq, "
+                     "hook as acted_on, seq = 0 as timed_out, seq as pos",
+         "signals": "hook as signal_id, hook as binding, hook as oracle, hook as source, hook as rule, hook as finding, hook as intensity, hook as acted_on, seq as of_seq, "
                     "hook as also_found",
          "answers": "hook as signal_id, hook as action, hook as answered_by, seq = 0 as inferred, seq = 0 as refused"}
+# Columns that were added to a table, and what a lake has in them whose files are all of before.
+ADDED = {"signals": ("also_found", "nullif('', '')"), "evaluations": ("bindings", "nullif(0, 0)")}
 QUERIES = ("bindings", "rules", "groups", "events", "gaps", "silent", "records")
 # What `all` asks for, by which groups: all that `ahp log stats --sums` shows. The last row tells that the rest is whole.
 ALL = (*((query, "") for query in ("bindings", "rules", "events", "gaps", "silent")),
@@ -76,8 +78,19 @@ def spark(args):
     return lambda text: [row.asDict() for row in opened.sql(text).collect()]
 
 
-def fault(path):
-    """Says why a file is no table that can be summed up; None where it is one."""
+def lost_before(footer):
+    """What a file says of its batches: of which log each is, with which record it begins, and how many were gone before it."""
+    listed = re.search(rb"ahp\.batches\x18[^\[]{1,5}(\[.*?\}\])", footer, re.DOTALL)
+    if listed:
+        return [(batch["log_id"], batch["first_seq"], batch["lost"]) for batch in json.loads(listed[1])]
+    log_id, first, lost = (re.search(rb"\x18.ahp\." + key + rb"\x18.([0-9a-f]+)", footer, re.DOTALL) for key in (b"log_id", b"first_seq", b"lost"))
+    return [(log_id[1].decode(), int(first[1]), int(lost[1]))] if log_id and first and lost else []
+
+
+def fault(path, lost):
+    """Says why a file is no table that can be summed up; None where it is one. What was gone before its batches is put into `lost`."""
+    if not os.path.isfile(path):
+        return "it is not a file"
     if not re.fullmatch(r"date=\d{4}-\d\d-\d\d/[^/]+\.parquet", "/".join(path.parts[-2:])):
         return "it is not a table of `ahp`"
     try:
@@ -88,15 +101,19 @@ def fault(path):
             if (head, tail) != (b"PAR1", b"PAR1"):
                 return "it is torn, or no Parquet"
             file.seek(-8 - length, os.SEEK_END)
-            told = re.search(rb"\x18\x0aahp\.schema\x18.([0-9]+)", file.read(length), re.DOTALL)
+            footer = file.read(length)
+            told = re.search(rb"\x18\x0aahp\.schema\x18.([0-9]+)", footer, re.DOTALL)
     except OSError as error:
         return "it is torn, or no Parquet" if error.strerror == "Invalid argument" else error.strerror
     if not told:
         return "it is not a table of `ahp`"
-    return f"it has tables of version {int(told[1])}, and this program knows {SCHEMA}" if int(told[1]) > SCHEMA else None
+    if int(told[1]) > SCHEMA:
+        return f"it has tables of version {int(told[1])}, and this program knows {SCHEMA}"
+    lost.update(batch for batch in lost_before(footer) if batch[2])
+    return None
 
 
-def sound(lake, scratch, fault=fault):
+def sound(lake, scratch, fault):
     """Returns where the lake lies without what is no table of it, and how many files that leaves out; each is named."""
     every = [path for table in TABLES for path in pathlib.Path(lake, table).rglob("*") if not path.is_dir()]
     # What is being written has a dotted name, which is nobody's fault, but engines would read it.
@@ -136,8 +153,8 @@ def main():
     for day in (args.since, args.until):
         if not re.fullmatch(r"\d{4}-\d\d-\d\d", day):
             parser.error(f"`{day}` is no day like 2026-02-09")
-    if "'" in args.lake or "`" in args.lake:
-        parser.error("a quotation mark cannot stand in the lake's path")
+    if "://" in args.lake and set(args.lake) & SPECIAL:
+        parser.error("quotation marks and the signs of patterns cannot stand in the lake's address")
     with tempfile.TemporaryDirectory(prefix="ahp-sums-") as scratch:
         try:
             sys.exit(sum_up(args, scratch))
@@ -148,18 +165,25 @@ def main():
             sys.exit(f"error: {args.engine} cannot sum this up: {next(iter(str(error).splitlines()), type(error).__name__)}")
 
 
+# What engines would read as a part of the statement or as a pattern, of which a path may well have some.
+SPECIAL = set("'`*?[]{}\\")
+
+
 # What reads every cell of a file: an engine may fail in the middle of one.
 PROBES = {"duckdb": "select bit_xor(hash(columns(*))) from read_parquet('{}')", "clickhouse": "select sum(ignore(*)) as n from file('{}', Parquet)",
           "spark": "select max(hash(*)) as n from parquet.`{}`"}
 
 
 def sum_up(args, scratch):
-    lake, left_out = args.lake, 0
+    lake, left_out, lost = args.lake, 0, set()
     if "://" not in lake:
         if os.path.exists(f"{lake}/.compact"):
             # It is held until the end of the process.
             fcntl.flock(os.open(f"{lake}/.compact", os.O_RDONLY), fcntl.LOCK_SH)
-        lake, left_out = sound(lake, os.path.join(scratch, "sound"))
+        lake, left_out = sound(lake, os.path.join(scratch, "sound"), lambda path: fault(path, lost))
+        if set(lake) & SPECIAL:
+            os.symlink(os.path.abspath(lake), plain := os.path.join(scratch, "plain"))
+            lake = plain
     run = {"duckdb": duckdb, "clickhouse": clickhouse, "spark": spark}[args.engine](args)
 
     def unreadable(path):
@@ -168,13 +192,13 @@ def sum_up(args, scratch):
         except Exception as error:
             return next(iter(str(error).splitlines()), "it cannot be read")
     try:
-        rows = sums(args, lake, run)
+        rows = sums(args, lake, run, lost)
     except Exception:
         lake, torn = (lake, 0) if "://" in lake else sound(lake, os.path.join(scratch, "read"), unreadable)
         if not torn:
             raise
         left_out += torn
-        rows = sums(args, lake, run)
+        rows = sums(args, lake, run, lost)
     if rows is None:
         print(f"error: `{args.lake}` has no tables; `ahp fleet ship --to dir:{args.lake}` writes them", file=sys.stderr)
         return 1
@@ -183,7 +207,7 @@ def sum_up(args, scratch):
     return 1 if left_out else 0
 
 
-def sums(args, lake, run):
+def sums(args, lake, run, lost):
     """Returns the rows that were asked for; None where there is no table."""
     empty, rows, is_doubled = set(), [], False
     if "://" not in lake:
@@ -191,10 +215,12 @@ def sums(args, lake, run):
         if "evaluations" in empty:
             return None
     values = {"lake": lake, "since": args.since, "until": args.until, "now_ms": str(int(time.time() * 1000))}
+    values["lost"] = " union all ".join(f"select '{log_id}' as log_id, {seq} as seq, {gone} as gone"
+                                        for log_id, seq, gone in [("", 0, 0), *sorted(lost)])
 
     def prepared(name):
         text = (SQL / f"{name}.sql").read_text()
-        for part in ("bindings", "findings"):
+        for part in ("bindings", "findings", "ends"):
             if "{" + part + "}" in text:
                 text = text.replace("{" + part + "}", prepared(part)[0])
         for key, value in values.items():
@@ -210,9 +236,9 @@ def sums(args, lake, run):
             elif is_doubled:
                 statement = f"{view} {once(table, statement[len(view):].rstrip(';'))}"
             run(statement)
-            if table == "signals" and not has_column("signals", "also_found"):
-                # Every file of the lake is of before the column was added.
-                run(f"{view} select r.*, nullif('', '') as also_found from ({statement[len(view):].rstrip(';')}) r")
+            column, nothing = ADDED.get(table, (None, None))
+            if column and not has_column(table, column):
+                run(f"{view} select r.*, {nothing} as {column} from ({statement[len(view):].rstrip(';')}) r")
 
     def has_column(table, column):
         try:

@@ -1,7 +1,11 @@
 -- How much was gathered: records, logs and machines, and from when to when.
-select count(*) as records, count(distinct r.log_id) as logs, count(distinct r.machine) as machines,
-  min(r.time_ms) as first_ms, max(r.time_ms) as last_ms
-from (
-  select log_id, machine, time_ms from evaluations union all select log_id, machine, time_ms from signals
-  union all select log_id, machine, time_ms from answers
-) r
+with
+{ends},
+counts as (
+  select count(*) as records, count(distinct log_id) as logs, count(distinct machine) as machines from every
+),
+times as (
+  select min(first_ms) as since_ms, max(last_ms) as until_ms from ends
+)
+select c.records as records, c.logs as logs, c.machines as machines, t.since_ms as first_ms, t.until_ms as last_ms
+from counts c cross join times t

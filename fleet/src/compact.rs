@@ -10,7 +10,7 @@ use ahp::analysis::parse_since;
 use ahp::engine::{Clock as _, SystemClock};
 use chrono::NaiveDate;
 
-use crate::disk;
+use crate::disk::{self, Mode};
 use crate::error::FleetError;
 use crate::lake::{self, About};
 use crate::table::{ALL, Cell, Rows, Table};
@@ -161,7 +161,7 @@ fn compact(lake: &Path, table: &'static Table, dir: &Path) -> Result<bool, Fleet
             }
         })?;
         let dotted = dir.join(format!(".{name}.new"));
-        disk::write_whole(&dotted, &encoded)?;
+        disk::write_whole(&dotted, &encoded, Mode::Shared)?;
         made.push((dotted, dir.join(name)));
     }
     move_aside(lake, dir, table, &used)?;
@@ -294,13 +294,13 @@ mod tests {
             for (n, about) in batches.iter().enumerate() {
                 let rows = of_log(&about.log_id, i64::try_from(about.first_seq).unwrap());
                 let bytes = lake::encode(&rows, std::slice::from_ref(about)).unwrap();
-                disk::write_whole(&day.join(format!("{n}.parquet")), &bytes).unwrap();
+                disk::write_whole(&day.join(format!("{n}.parquet")), &bytes, Mode::Shared).unwrap();
             }
             assert!(compact(dir.path(), table, &day).unwrap());
             // And again, with what came late.
             let late = batch("z", 0);
             let bytes = lake::encode(&of_log("z", 0), std::slice::from_ref(&late)).unwrap();
-            disk::write_whole(&day.join("late.parquet"), &bytes).unwrap();
+            disk::write_whole(&day.join("late.parquet"), &bytes, Mode::Shared).unwrap();
             assert!(compact(dir.path(), table, &day).unwrap());
             let file = entries(&day).unwrap().remove(0);
             let (_, told) = lake::read(&file, table).unwrap();
@@ -319,7 +319,7 @@ mod tests {
             for first in [0, 10, 20] {
                 let bytes = lake::encode(&part(first), &[]).unwrap();
                 let path = day.join(format!("l-{first}-{}.parquet", first + 9));
-                disk::write_whole(&path, &bytes).unwrap();
+                disk::write_whole(&path, &bytes, Mode::Shared).unwrap();
             }
             // The steps of a run: a half-written file, a whole one, the three moved aside, the new one renamed in.
             let new = day.join(".all-30-0.parquet.new");
@@ -331,7 +331,7 @@ mod tests {
                 all.rows
                     .extend(part(10).rows.into_iter().chain(part(20).rows));
                 let bytes = lake::encode(&all, &[]).unwrap();
-                disk::write_whole(&new, &bytes).unwrap();
+                disk::write_whole(&new, &bytes, Mode::Shared).unwrap();
             }
             for first in [0, 10, 20]
                 .into_iter()

@@ -2,22 +2,47 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use crate::error::FleetError;
+
+/// Who may read a file that is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Whom the mask of the user lets: a lake is shared as its directory is.
+    Shared,
+    /// Its owner alone.
+    Private,
+    /// Everybody, whatever the mask is.
+    Public,
+    /// Everybody, and everybody may execute it.
+    Program,
+}
 
 /// Puts bytes at a path, of which nobody ever sees a part. Dotted names are passed over by the engines that read a lake.
 ///
 /// # Errors
 /// The disk refuses.
-pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), FleetError> {
+pub(crate) fn write_whole(path: &Path, bytes: &[u8], mode: Mode) -> Result<(), FleetError> {
     let beside = beside(path);
     let written = (|| {
         if let Some(dir) = path.parent() {
             fs::create_dir_all(dir)?;
         }
-        let mut file = File::create(&beside)?;
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(true);
+        let bits = match mode {
+            Mode::Shared => 0o666,
+            Mode::Private => 0o600,
+            Mode::Public => 0o644,
+            Mode::Program => 0o755,
+        };
+        let mut file = options.mode(bits).open(&beside)?;
+        // Under its own name it never is what it shall not be, and another's mask does not count.
+        if mode != Mode::Shared {
+            file.set_permissions(fs::Permissions::from_mode(bits))?;
+        }
         file.write_all(bytes)?;
         file.sync_all()?;
         fs::rename(&beside, path)?;

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use ahp::config::{Config, Environment, Locations};
-use ahp::signal_log::{BadRecord, Record, known_logs};
+use ahp::signal_log::{BadRecord, LogPlace, Reader, Record, known_logs};
 use serde_json::Value;
 
 use crate::batch::{Batch, Cutter};
-use crate::disk;
+use crate::disk::{self, Mode};
 use crate::error::FleetError;
 use crate::identity::Identity;
 use crate::rows::Maker;
@@ -55,7 +55,8 @@ pub(crate) fn run(environment: &Environment, args: &Args) -> Result<ExitCode, Fl
     );
     let team = Config::load(&of_log).config.settings.team;
     let identity = Identity::find(environment, &settings, team, Some(&of_log.project_root))?;
-    let log_id = identity.log_id(&args.log, 0);
+    let first = Reader::open(LogPlace::from(&args.log))?.hash_of(1)?;
+    let log_id = identity.log_id(&args.log, 0, first.as_deref());
     let mut out = BufWriter::new(io::stdout().lock());
     let mut cutter = Cutter::default();
     let mut bad = 0_u64;
@@ -101,7 +102,7 @@ fn write(
         Format::Parquet => {
             let to = args.to.as_deref().unwrap_or(".".as_ref());
             for file in lake::files(&maker.tables(), &batch.about(log_id, 0))? {
-                disk::write_whole(&to.join(&file.path), &file.bytes)?;
+                disk::write_whole(&to.join(&file.path), &file.bytes, Mode::Shared)?;
             }
             return Ok(());
         }

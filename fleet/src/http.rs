@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use ureq::Agent;
+use ureq::http::Uri;
 use ureq::tls::{Certificate, ClientCert, PemItem, PrivateKey, RootCerts, TlsConfig, parse_pem};
 
 use crate::error::FleetError;
@@ -45,11 +46,12 @@ pub(crate) fn agent(ca: Option<&Path>, own: Option<&Path>) -> Result<Agent, Flee
 
 /// Whether nobody on the way can read what is sent: it is encrypted, or stays on this machine.
 pub(crate) fn is_private(url: &str) -> bool {
-    let is_loopback = ["http://127.0.0.1", "http://localhost", "http://[::1]"]
-        .iter()
-        .filter_map(|start| url.strip_prefix(start))
-        .any(|rest| rest.is_empty() || rest.starts_with([':', '/']));
-    url.starts_with("https://") || is_loopback
+    let parsed = url.parse::<Uri>().ok();
+    let host = parsed.as_ref().and_then(|url| url.host());
+    let is_loopback = matches!(host, Some("127.0.0.1" | "localhost" | "[::1]"));
+    // A name before the host is for people to misread.
+    let is_plain = !url.contains(['@', '\\']);
+    url.starts_with("https://") || url.starts_with("http://") && is_loopback && is_plain
 }
 
 /// Which server a URL means: scheme, host and port, in lower case.
@@ -79,4 +81,30 @@ fn pem(
         )));
     }
     Ok((found, key))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_encryption_nothing_leaves_this_machine() {
+        for (url, expected) in [
+            ("https://gather.example/ahp/", true),
+            ("http://127.0.0.1", true),
+            ("http://127.0.0.1:4318/v1/logs", true),
+            ("http://localhost/x", true),
+            ("http://[::1]:80/", true),
+            ("http://gather.example/", false),
+            ("http://127.0.0.1:x@evil.example/", false),
+            ("http://127.0.0.1@evil.example/", false),
+            ("http://127.0.0.1.evil.example/", false),
+            ("http://127.0.0.1:80\\@evil.example/", false),
+            ("http://localhost:@evil.example:80/", false),
+            ("ftp://127.0.0.1/", false),
+            ("", false),
+        ] {
+            assert_eq!(is_private(url), expected, "{url}");
+        }
+    }
 }

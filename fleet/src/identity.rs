@@ -104,14 +104,15 @@ impl Identity {
         }
     }
 
-    /// The `log_id` column: which log, and after how many new beginnings.
-    pub(crate) fn log_id(&self, log: &Path, generation: u32) -> String {
+    /// The `log_id` column: which log, and after how many new beginnings. The hash of its first record tells it from another
+    /// one at the same path: containers of one image have one machine id, and begin with nothing noted.
+    pub(crate) fn log_id(&self, log: &Path, generation: u32, first: Option<&str>) -> String {
         let path = fs::canonicalize(log).unwrap_or_else(|_| log.to_owned());
-        self.hash(&format!(
-            "{}\0{}\0{generation}",
-            self.machine,
-            path.display()
-        ))
+        let mut name = format!("{}\0{}\0{generation}", self.machine, path.display());
+        if let Some(first) = first {
+            name.extend(["\0", first]);
+        }
+        self.hash(&name)
     }
 
     /// The `repo` column.
@@ -187,9 +188,12 @@ fn normal_remote(url: &str) -> Option<String> {
     let (rest, has_scheme) = url
         .split_once("://")
         .map_or((url, false), |(_, rest)| (rest, true));
-    let rest = match rest.split_once('@') {
-        Some((user, rest)) if !user.contains('/') => rest,
-        _ => rest,
+    // A remote may hold what proves who asks: before the last `@` of the host, or behind `?`. Neither names the repository.
+    let rest = rest.split(['?', '#']).next().unwrap_or_default();
+    let end = rest.find('/').unwrap_or(rest.len());
+    let rest = match rest.get(..end).and_then(|host| host.rfind('@')) {
+        Some(at) => rest.get(at + 1..).unwrap_or_default(),
+        None => rest,
     };
     let (host, path) = match rest.split_once(if has_scheme { '/' } else { ':' }) {
         Some(parts) => parts,
@@ -225,6 +229,10 @@ mod tests {
             "https://token@github.com/acme/shop",
             "ssh://git@github.com:22/acme/shop.git",
             "git@github.com:acme/shop.git",
+            "https://ada:p@ss@github.com/acme/shop.git",
+            "https://ada:p@ss:w@github.com:443/acme/shop",
+            "https://github.com/acme/shop.git?private_token=abc",
+            "https://github.com/acme/shop#token=abc",
         ] {
             assert_eq!(
                 normal_remote(url).as_deref(),

@@ -74,6 +74,13 @@ pub(crate) struct LakeFile {
     pub(crate) bytes: Vec<u8>,
 }
 
+impl LakeFile {
+    /// The table and the day that it is of; an event has none.
+    pub(crate) fn part(&self) -> Option<&str> {
+        self.path.rsplit_once('/').map(|(part, _)| part)
+    }
+}
+
 /// Makes the files of a batch: one for each table and day that has rows.
 ///
 /// # Errors

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use ahp::config::Detail;
+use ahp::event::ToolKind;
 use ahp::signal_log::{Body, EvaluationRecord, Record, ResponseRecord, SignalRecord};
 
 use crate::identity::Identity;
@@ -100,7 +101,7 @@ impl<'i> Maker<'i> {
             .and_then(|event| event.get("environment")?.as_str());
         let acted_on = self.veil(evaluation.object.as_deref());
         self.last = Some(Last {
-            environment: Cell::from(environment),
+            environment: self.name(environment),
             policy: Cell::from(evaluation.policy.as_deref()),
             ahp: Cell::from(evaluation.ahp.as_deref()),
             acted_on: acted_on.clone(),
@@ -115,17 +116,18 @@ impl<'i> Maker<'i> {
             (Cell::Null, session) => session.clone(),
             (issue, _) => issue.clone(),
         };
-        let host = Cell::from(evaluation.host.as_deref());
+        let host = self.name(evaluation.host.as_deref());
+        let hook = self.name(Some(&evaluation.hook));
         for (place, report) in evaluation.bindings.iter().enumerate() {
             let mut row = common.clone();
             let error = report.error.as_deref();
             let waived: Vec<String> = report.waived.iter().map(ToString::to_string).collect();
             row.extend([
                 Cell::Int(i64::try_from(place).unwrap_or(i64::MAX)),
-                Cell::text(&evaluation.hook),
-                Cell::text(&report.id),
-                Cell::text(&report.oracle),
-                Cell::text(&report.source),
+                hook.clone(),
+                self.name(Some(&report.id)),
+                self.name(Some(&report.oracle)),
+                self.place(&report.source),
                 host.clone(),
                 subject.clone(),
                 issue.clone(),
@@ -139,23 +141,23 @@ impl<'i> Maker<'i> {
         }
         let mut row = common;
         row.extend([
-            Cell::text(&evaluation.hook),
+            hook,
             Cell::text(evaluation.decision.name()),
             host,
             session,
             issue,
-            Cell::from(evaluation.tool.as_deref()),
+            self.tool(evaluation.tool.as_deref()),
             Cell::from(self.identity.user()),
             Cell::count(evaluation.skipped),
             Cell::count(evaluation.duration_us),
             Cell::Int(0),
+            Cell::Int(i64::try_from(evaluation.bindings.len()).unwrap_or(i64::MAX)),
         ]);
         self.evaluations.rows.push(row);
     }
 
     fn signal(&mut self, record: &Record, given: &SignalRecord) {
         let header = &given.signal.header;
-        let hook = &given.signal.context.hook;
         if let Some(last) = &self.last {
             count_signal(&mut self.evaluations, last.row);
         }
@@ -173,15 +175,25 @@ impl<'i> Maker<'i> {
             .map(|found| self.identity.veiled(&found.identity))
             .collect();
         let (rule, kind) = (self.rule(given.rule()), self.rule(&header.kind));
+        let [hook, binding, oracle] = [
+            &given.signal.context.hook,
+            &given.origin.binding,
+            &header.source,
+        ]
+        .map(|name| self.name(Some(name)));
+        let (source, host) = (
+            self.place(&given.origin.source),
+            self.name(given.host.as_deref()),
+        );
         row.extend([
             Cell::text(header.id.to_string()),
-            Cell::text(hook),
-            Cell::text(&given.origin.binding),
-            Cell::text(&header.source),
-            Cell::text(&given.origin.source),
+            hook,
+            binding,
+            oracle,
+            source,
             kind,
             Cell::text(header.intensity.name()),
-            Cell::from(given.host.as_deref()),
+            host,
             session,
             issue,
             fingerprint,
@@ -218,12 +230,47 @@ impl<'i> Maker<'i> {
         }
     }
 
+    /// What the policy calls by a name: a binding, an oracle, a trigger, an environment. What is no name may be anything.
+    fn name(&mut self, text: Option<&str>) -> Cell {
+        match text {
+            // What the program says by itself of the settings has their keys.
+            Some(text) if text.split('.').all(is_name) => Cell::text(text),
+            text => self.veil(text),
+        }
+    }
+
+    /// A tool that a host brings. What servers and extensions bring is called as they like.
+    fn tool(&mut self, name: Option<&str>) -> Cell {
+        match name {
+            Some(name) if !matches!(ToolKind::of(name), ToolKind::Other | ToolKind::Mcp) => {
+                Cell::text(name)
+            }
+            name => self.veil(name),
+        }
+    }
+
+    /// Where a binding stands: a file that has this place on each machine or comes with the program or the bundle. Of any
+    /// other the line alone is told.
+    fn place(&mut self, source: &str) -> Cell {
+        let (file, line) = match source.rsplit_once(':') {
+            Some((file, line)) if line.chars().all(|c| c.is_ascii_digit()) => (file, line),
+            _ => (source, ""),
+        };
+        let is_shared = PLACES.contains(&file)
+            || file.strip_prefix("ahp:").is_some_and(is_name)
+            || file
+                .strip_suffix(":hooks.yaml")
+                .and_then(|bundle| bundle.split_once('@'))
+                .is_some_and(|(id, version)| is_name(id) && is_name(version));
+        match line {
+            _ if is_shared => Cell::text(source),
+            "" => self.veil(Some(source)),
+            line => Cell::text(format!("{}:{line}", self.identity.veiled(file))),
+        }
+    }
+
     /// A rule or a kind by its name. What is no name may be a command or a path of the policy: it stays equal, and is not told.
     fn rule(&mut self, rule: &str) -> Cell {
-        let is_name = |text: &str| {
-            let is_of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-            !text.is_empty() && text.chars().all(is_of_name)
-        };
         match rule.split_once(':') {
             _ if is_name(rule) || self.identity.names() => Cell::text(rule),
             Some((name, pattern)) if is_name(name) => {
@@ -243,6 +290,29 @@ impl<'i> Maker<'i> {
         Cell::Text(veiled)
     }
 }
+
+/// What the places of bindings are called that are the same on each machine.
+const PLACES: [&str; 7] = [
+    "built-in",
+    "built-in (self-protection)",
+    "configuration",
+    "/etc/ahp/hooks.yaml",
+    "~/.ahp/hooks.yaml",
+    ".ahp/hooks.yaml",
+    ".ahp/hooks.local.yaml",
+];
+
+/// Whether a text has the form of a name: no path, no command and no address has. What a server of MCP calls its tools has
+/// it too, and is told by no column.
+fn is_name(text: &str) -> bool {
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    let is_of_server = text.starts_with("mcp__");
+    let is_short = !text.is_empty() && text.len() <= MOST_OF_NAME;
+    is_short && !is_of_server && text.chars().all(is_of_name)
+}
+
+/// Keys and tokens are longer than names.
+const MOST_OF_NAME: usize = 64;
 
 fn count_signal(evaluations: &mut Rows, row: usize) {
     let place = evaluations.table.place("signals");

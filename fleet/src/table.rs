@@ -64,7 +64,7 @@ const COMMON: &[Column] = &[
     required("time_ms", Kind::Int64),
 ];
 
-/// A row for each evaluation record.
+/// A row for each evaluation record. `bindings` is how many rows of that table are of it, so that a lost one is missed.
 pub(crate) static EVALUATIONS: Table = Table {
     name: "evaluations",
     own: &[
@@ -78,6 +78,7 @@ pub(crate) static EVALUATIONS: Table = Table {
         optional("skipped", Kind::Int64),
         optional("duration_us", Kind::Int64),
         optional("signals", Kind::Int32),
+        optional("bindings", Kind::Int32),
     ],
 };
 

@@ -20,6 +20,7 @@ import time
 import receivers
 from carriers import Carrier, Machine, events_of, signals_of
 from cluster import Cluster
+from odd_logs import try_odd_logs
 from server import Server
 
 FLEET = pathlib.Path(__file__).resolve().parent.parent
@@ -49,6 +50,10 @@ def stats_of(ahp, machines):
         return list(pool.map(one, machines))
 
 
+FATES = ("findings", "occasions", "repaired", "overridden", "overridden_by_agent", "dismissed", "dismissed_by_agent", "heeded",
+         "ignored")
+
+
 def by_binding(stats):
     """The figures of bindings, added over the machines."""
     added = collections.defaultdict(collections.Counter)
@@ -56,7 +61,7 @@ def by_binding(stats):
         for binding in told["bindings"]:
             to = added[binding["hook"], binding["id"]]
             for key in ("triggered", "accepted", "signalled", "errors", "timeouts", "inferred", "refused", "hard_repairs", "slow_runs",
-                        "findings", "repaired", "overridden", "dismissed", "heeded", "ignored"):
+                        *FATES):
                 to[key] += binding[key]
             for key in ("block", "control", "prompt", "aid"):
                 to[key + "s"] += binding["signals"][key]
@@ -92,9 +97,6 @@ def sums_of_ahp(ahp, machine, lake, *more):
     if done.returncode:
         raise RuntimeError(done.stderr[-2000:])
     return json.loads(done.stdout)
-
-
-FATES = ("findings", "repaired", "overridden", "dismissed", "heeded", "ignored")
 
 
 def wholes(stats):
@@ -166,6 +168,8 @@ def trial(ahp, program, root, args):
     check(f"`ahp log stats --sums`: {len(expected)} figures equal those of the logs", not wrong, wrong[:5])
     again = carrier.ship(machines[0], f"dir:{lake}")
     check("nothing is sent twice", "sent" not in again.stderr, again.stderr)
+    try_odd_logs(ahp, program, FLEET / "sums.py", root, check, 40)
+    try_holes(root, lake)
     if not args.sums_only:
         try_servers(root, carrier, machines, args.kills, total, added)
         # One with many batches, since a batch ends with its day.
@@ -291,6 +295,29 @@ def try_damage(root, carrier, machines, lake, total):
     shown = carrier.ship(machines[0], "dir:/nowhere", "--dry-run").stdout
     leaked = [name for name in names if name.encode() in bodies or f'"{name}"' in shown]
     check(f"none of {len(names)} sessions leaves by its name", names and shown and not leaked, leaked[:3])
+
+
+def try_holes(root, lake):
+    """What is missing or double in any table is told, and what is no file or lies at an odd path is in nobody's way."""
+    odd = root / "a [1] lake's *"
+    for table in ("evaluations", "bindings", "signals", "answers"):
+        for is_double in (False, True):
+            shutil.copytree(lake, odd)
+            file = min((odd / table).rglob("*.parquet"))
+            if is_double:
+                shutil.copy(file, file.with_name(f"again-{file.name}"))
+            else:
+                file.unlink()
+            gaps = sums(odd, "gaps")
+            told = [row for row in gaps if (row["doubled"] if is_double else row["missing"]) and not (row["missing"] if is_double else row["doubled"])]
+            check(f"a file of `{table}` that {'came twice' if is_double else 'is missing'} is told by `gaps`", len(gaps) == len(told) == 1, gaps)
+            shutil.rmtree(odd)
+    shutil.copytree(lake, odd)
+    os.mkfifo(odd / "signals/date=2026-01-01/pipe.parquet")
+    done = subprocess.run([sys.executable, FLEET / "sums.py", odd, "records"], capture_output=True, text=True, timeout=120)
+    check("a pipe among the tables is left out", done.returncode == 1 and "it is not a file" in done.stderr
+          and json.loads(done.stdout) == sums(lake, "records")[0], done.stderr)
+    shutil.rmtree(odd)
 
 
 def try_ageing(root, lake):

@@ -12,7 +12,7 @@ fn rows() -> Vec<Value> {
             "sums": "bindings", "by": by, "grp": grp, "hook": "pre-tool-use", "binding": "size", "oracle": "file-change-limiter",
             "source": ".ahp/hooks.yaml:3", "triggered": runs, "accepted": runs - findings, "signalled": findings, "slow_runs": 1,
             "prompts": findings, "retry_after_fix": repaired, "dismiss": findings - repaired, "findings": findings,
-            "dismissed": findings - repaired, "repaired": repaired, "repair_ms": repaired * 90_000, "tries": repaired * 2,
+            "dismissed": findings - repaired, "repaired": repaired, "occasions": findings, "repair_ms": repaired * 90_000, "tries": repaired * 2,
             "in_1m": 0, "p50_us": 40, "p99_us": 900,
         });
         for class in ["in_5m", "in_15m", "in_1h", "in_4h", "in_1d"] {
@@ -35,6 +35,8 @@ fn rows() -> Vec<Value> {
             "inferred",
             "refused",
             "overridden",
+            "overridden_by_agent",
+            "dismissed_by_agent",
             "heeded",
             "ignored",
             "hard_repairs",
@@ -46,16 +48,16 @@ fn rows() -> Vec<Value> {
     let group = |by: &str, grp: &str, evaluations: u64| {
         json!({
             "sums": "groups", "by": by, "grp": grp, "evaluations": evaluations, "stopped": 2, "blocks": 0, "controls": 0,
-            "prompts": 3, "aids": 0, "answered": 3, "findings": 3, "repaired": 1, "overridden": 0, "dismissed": 2, "heeded": 0,
-            "ignored": 0, "repair_ms": 90_000, "first_ms": 1_770_000_000_000_u64, "last_ms": 1_770_000_900_000_u64,
+            "prompts": 3, "aids": 0, "answered": 3, "findings": 3, "occasions": 3, "repaired": 1, "overridden": 0,
+            "overridden_by_agent": 0, "dismissed": 2, "dismissed_by_agent": 0, "heeded": 0, "ignored": 0, "repair_ms": 90_000, "first_ms": 1_770_000_000_000_u64, "last_ms": 1_770_000_900_000_u64,
         })
     };
     vec![
         binding("", "", 500, 60, 4),
         json!({
             "sums": "rules", "by": "", "grp": "", "hook": "pre-tool-use", "binding": "size", "rule": "files", "blocks": 0,
-            "controls": 0, "prompts": 60, "aids": 0, "findings": 60, "repaired": 4, "overridden": 0, "dismissed": 56,
-            "heeded": 0, "ignored": 0,
+            "controls": 0, "prompts": 60, "aids": 0, "findings": 60, "occasions": 60, "repaired": 4, "overridden": 0,
+            "overridden_by_agent": 0, "dismissed": 56, "dismissed_by_agent": 16, "heeded": 0, "ignored": 0,
         }),
         json!({"sums": "events", "by": "", "grp": "", "hook": "pre-tool-use", "decision": "none", "evaluations": 440}),
         json!({"sums": "events", "by": "", "grp": "", "hook": "pre-tool-use", "decision": "ask", "evaluations": 60}),
@@ -95,7 +97,9 @@ fn the_rows_become_the_figures_that_a_log_gives() {
     );
     assert_eq!(size.figures.repair_times, [0, 4, 0, 0, 0, 0, 0]);
     assert_eq!(stats.oracles[0].figures.fates.findings, 60);
-    assert_eq!(stats.rules[0].fates.dismissed, 56);
+    let fates = stats.rules[0].fates;
+    assert_eq!((fates.dismissed, fates.by_agent()), (56, 16));
+    assert_eq!(fates.occasions, 60);
     // The day without records is there too.
     let days: Vec<_> = stats.days.iter().map(|day| day.evaluations).collect();
     assert_eq!(days, [250, 0, 250]);
@@ -238,6 +242,50 @@ fn advice_and_report_are_of_many_machines_too() {
     ] {
         assert!(told.contains(part), "{part}");
     }
+}
+
+#[test]
+fn what_agents_answered_and_what_came_at_once_is_no_advice_over_many_machines_either() {
+    // What is blocked, so that it would be advice to ask instead; and what is dismissed, so that it would be noise.
+    for (changes, expected) in [
+        (
+            json!({"blocks": 60, "prompts": 0, "overridden": 56, "dismissed": 0}),
+            Some("56 overridden by people"),
+        ),
+        (
+            json!({"blocks": 60, "prompts": 0, "overridden": 56, "overridden_by_agent": 56, "dismissed": 0}),
+            None,
+        ),
+        (
+            json!({"blocks": 60, "prompts": 0, "overridden": 56, "dismissed": 0, "occasions": 2}),
+            None,
+        ),
+        (json!({}), Some("56 dismissed")),
+        (json!({"occasions": 2}), None),
+    ] {
+        let mut rows = rows();
+        for (key, value) in changes.as_object().unwrap() {
+            rows[1][key] = value.clone();
+        }
+        rows[1]["dismissed_by_agent"] = json!(0);
+        let world = world();
+        world.write("sums.ndjson", text(&rows));
+        let (_, told) = run(&world, &["log", "advise", "--sums", "sums.ndjson"]);
+        match expected {
+            Some(expected) => assert!(told.contains(expected), "{changes}: {told}"),
+            None => assert!(!told.contains("60 findings"), "{changes}: {told}"),
+        }
+    }
+}
+
+#[test]
+fn a_group_of_signals_alone_has_no_time() {
+    let mut rows = rows();
+    let day = rows.iter().position(|row| row["by"] == "day").unwrap();
+    rows[day]["first_ms"] = Value::Null;
+    rows[day]["last_ms"] = Value::Null;
+    let stats = Stats::of_sums(&text(&rows)).unwrap();
+    assert_eq!((stats.days[0].first, stats.days[0].last), (None, None));
 }
 
 #[test]

@@ -409,12 +409,22 @@ fn an_agent_tells_no_events_and_gives_no_answers_of_a_person() {
         "ahp fleet ship --to=https://elsewhere.example/",
         "ahp-fleet ship --log ../other/signals.jsonl",
         "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT=https://elsewhere.example ahp fleet ship",
+        "export OTEL_EXPORTER_OTLP_LOGS_ENDPOINT=https://elsewhere.example; ahp fleet ship",
+        "export OTEL_EXPORTER_OTLP_LOGS_ENDPOINT=https://elsewhere.example && cd x && ahp-fleet ship --all",
+        "declare -x OTEL_EXPORTER_OTLP_LOGS_HEADERS=a=b; ahp fleet ship",
+        "set -a; OTEL_EXPORTER_OTLP_LOGS_ENDPOINT=https://elsewhere.example; ahp fleet ship",
+        "AHP_MACHINE_ID=x ahp fleet ship",
+        "export AHP_MACHINE_ID=x; ahp fleet ship",
+        "env AHP_MACHINE_ID=x ahp-fleet ship",
     ] {
         assert_stopped(&world, "Bash", &json!({"command": command}));
     }
     for command in [
         "ahp fleet ship",
         "ahp fleet ship --dry-run --to otlp:https://collector.example",
+        "export OTEL_EXPORTER_OTLP_ENDPOINT=http://localhost:4317; npm start",
+        "OTEL_SERVICE_NAME=shop go run ./cmd/shop",
+        "export NODE_ENV=test; ahp fleet ship",
     ] {
         assert_passes(&world, "Bash", &json!({"command": command}));
     }

@@ -15,6 +15,9 @@ pub(super) const MOST_PACKED: u64 = 16 << 20;
 const MOST_UNPACKED: u64 = 64 << 20;
 const MOST_FILES: usize = 4096;
 
+/// The file without which a bundle is no policy.
+const POLICY: &str = "hooks.yaml";
+
 /// The files of a bundle by their names, without the manifest: content, and whether it can be executed.
 pub(super) type Files = BTreeMap<String, (Vec<u8>, bool)>;
 
@@ -59,11 +62,11 @@ pub(super) fn collect(dir: &Path) -> Result<Files, FleetError> {
             files.len()
         )));
     }
-    if files.contains_key("hooks.yaml") {
+    if files.contains_key(POLICY) {
         Ok(files)
     } else {
         Err(FleetError::Refused(format!(
-            "`{}` has no `hooks.yaml`",
+            "`{}` has no `{POLICY}`",
             dir.display()
         )))
     }
@@ -74,7 +77,7 @@ fn belongs(name: &str) -> bool {
     let parts: Vec<&str> = name.split('/').collect();
     let is = |file: &str, kind: &str| Path::new(file).extension().is_some_and(|ext| ext == kind);
     match parts.as_slice() {
-        ["hooks.yaml"] => true,
+        [POLICY] => true,
         ["packs", file] => is(file, "yaml"),
         ["oracles", file] => is(file, "rhai"),
         ["hooks", _, _, ..] => true,
@@ -188,6 +191,11 @@ pub(super) fn unpack(packed: &[u8]) -> Result<(Manifest, Files), FleetError> {
             .find(differs)
             .map_or("a file that is missing", |(name, _)| name);
         return Err(fault(format!("`{name}` is not what its manifest says")));
+    }
+    if !files.contains_key(POLICY) {
+        return Err(fault(format!(
+            "it has no `{POLICY}`, so that it is no policy"
+        )));
     }
     Ok((manifest, files))
 }

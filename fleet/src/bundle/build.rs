@@ -11,7 +11,7 @@ use chrono::{DateTime, SubsecRound as _, Utc};
 use super::archive::{self, Files};
 use super::manifest::{Manifest, OnExpired, Rollout, digest, is_id};
 use super::{say, store};
-use crate::disk;
+use crate::disk::{self, Mode};
 use crate::error::FleetError;
 
 #[derive(Debug, clap::Args)]
@@ -98,7 +98,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, FleetError> {
     manifest.check_now(args.not_before.unwrap_or(now).max(now))?;
     check(args, &manifest, &files)?;
     let packed = archive::pack(&manifest.write(), &files)?;
-    disk::write_whole(&args.out, &packed)?;
+    disk::write_whole(&args.out, &packed, Mode::Shared)?;
     let (out, comment) = (args.out.display(), manifest.comment());
     say(&format!(
         "{out}: {} files, {} bytes, expires {expires}\nsign it: minisign -Sm {out} -t \"{comment}\"",

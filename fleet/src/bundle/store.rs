@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::archive::Files;
 use super::manifest::{Manifest, NAME};
-use crate::disk;
+use crate::disk::{self, Mode};
 use crate::error::FleetError;
 
 /// What is known beside which bundle is in force.
@@ -30,6 +30,8 @@ pub(super) struct State {
     pub(super) expires: Option<DateTime<Utc>>,
     /// The highest version that was ever seen, in force or not for this machine yet: nothing below it is taken.
     pub(super) highest: u64,
+    /// The digest of its file: a version has one content. Not known of what an older program noted.
+    pub(super) highest_digest: Option<String>,
     /// When the server was last asked with success.
     pub(super) checked_at: Option<DateTime<Utc>>,
     /// What the server calls the file.
@@ -45,9 +47,46 @@ impl State {
     pub(super) fn describe(&mut self, manifest: &Manifest, digest: Option<String>) {
         self.id = Some(manifest.id.clone());
         self.version = manifest.version;
-        self.highest = self.highest.max(manifest.version);
         self.expires = Some(manifest.expires);
+        self.see(manifest, digest.as_deref());
         self.digest = digest;
+    }
+
+    /// Notes that a bundle was seen, whether it is in force or not.
+    pub(super) fn see(&mut self, manifest: &Manifest, digest: Option<&str>) {
+        if manifest.version >= self.highest
+            && let Some(digest) = digest
+        {
+            self.highest_digest = Some(digest.to_owned());
+        }
+        self.highest = self.highest.max(manifest.version);
+    }
+
+    /// Whether another content than this was seen under the highest version.
+    pub(super) fn has_seen_other_than(&self, digest: &str) -> bool {
+        let of_older_program = self
+            .digest
+            .as_ref()
+            .filter(|_| self.version == self.highest);
+        let known = self.highest_digest.as_ref().or(of_older_program);
+        known.is_some_and(|known| known != digest)
+    }
+
+    /// Notes what a process that was killed had no time to note: a bundle is in force as soon as the link names it.
+    pub(super) fn catch_up(&mut self, in_force: Option<&Manifest>) {
+        let Some(in_force) =
+            in_force.filter(|now| self.version != 0 && now.version != self.version)
+        else {
+            return;
+        };
+        if in_force.version > self.version {
+            self.previous = Some(self.version);
+            self.rolled_back = None;
+        } else {
+            self.previous = None;
+            self.rolled_back = Some(self.version);
+        }
+        self.describe(in_force, None);
     }
 }
 
@@ -274,8 +313,10 @@ pub(super) fn remove_file(path: &Path) -> io::Result<()> {
 }
 
 fn write_readable(path: &Path, content: &[u8], is_program: bool) -> Result<(), FleetError> {
-    disk::write_whole(path, content)?;
-    let mode = if is_program { 0o755 } else { 0o644 };
-    fs::set_permissions(path, fs::Permissions::from_mode(mode))
-        .map_err(|error| FleetError::io("write", path, error))
+    let mode = if is_program {
+        Mode::Program
+    } else {
+        Mode::Public
+    };
+    disk::write_whole(path, content, mode)
 }

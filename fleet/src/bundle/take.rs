@@ -105,6 +105,7 @@ pub(super) fn rollback(args: &RollbackArgs) -> Result<ExitCode, FleetError> {
     let _alone = store.lock()?;
     let mut state = store.state()?;
     let now = store.in_force()?;
+    state.catch_up(now.as_ref());
     let (Some(now), Some(before)) = (now, state.previous) else {
         return Err(FleetError::Refused(
             "there is no bundle from before that could be put in force again".to_owned(),
@@ -147,6 +148,8 @@ impl Offer<'_> {
         let (manifest, files) = opened(packed, signature, self.keys)?;
         let _alone = store.lock()?;
         let (mut state, current) = (store.state()?, store.in_force()?);
+        state.catch_up(current.as_ref());
+        let digest = digest(packed);
         if let Some(known) = state.id.as_ref().filter(|known| **known != manifest.id) {
             return Err(FleetError::Refused(format!(
                 "it is of `{}`, and this machine has the policy of `{known}`; to change over, remove `{}` first",
@@ -169,9 +172,15 @@ impl Offer<'_> {
                     manifest.version
                 )));
             }
-            state.describe(&manifest, Some(digest(packed)));
+            state.describe(&manifest, Some(digest));
             store.save(&state)?;
             return Ok((manifest, Taken::Already));
+        }
+        if manifest.version == state.highest && state.has_seen_other_than(&digest) {
+            return Err(FleetError::Refused(format!(
+                "this machine has seen version {} with another content; a change needs a new version",
+                manifest.version
+            )));
         }
         // A clock that was set back makes nothing young again.
         manifest.check_now(state.checked_at.map_or(self.now, |then| then.max(self.now)))?;
@@ -182,7 +191,7 @@ impl Offer<'_> {
         if current.is_some() && !self.is_whole && !manifest.takes(self.machine) {
             let percent = manifest.rollout.percent;
             // Who goes back to an older one gives it to this machine as little as to those that took it.
-            state.highest = manifest.version;
+            state.see(&manifest, Some(&digest));
             store.save(&state)?;
             return Ok((manifest, Taken::Later(percent)));
         }
@@ -192,7 +201,7 @@ impl Offer<'_> {
         store.activate(&manifest.id, manifest.version)?;
         state.previous = current.map(|current| current.version);
         state.rolled_back = None;
-        state.describe(&manifest, Some(digest(packed)));
+        state.describe(&manifest, Some(digest));
         store.save(&state)?;
         store.tidy(&state, &manifest);
         Ok((manifest, Taken::Activated))

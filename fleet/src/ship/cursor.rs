@@ -1,13 +1,14 @@
 //! Cursor: how far a log has been carried. It is written whole after each step, so that a process that is killed anywhere
 //! goes on where it was.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::disk;
+use crate::disk::{self, Mode};
 use crate::error::FleetError;
 
 /// The hash before the first record of a log.
@@ -36,6 +37,14 @@ pub(super) struct Cursor {
     /// How many records at most go together, after a server refused more.
     #[serde(default)]
     pub(super) most_records: Option<usize>,
+    /// Up to which record the rows of a table and day have arrived already: a server may have refused the next file of the
+    /// same batch for its size.
+    #[serde(default)]
+    pub(super) arrived: BTreeMap<String, u64>,
+    /// Whether the first record of the log is a part of the log's name in the lake. Of a log that an older program began to
+    /// carry it is not, so that its records stay together.
+    #[serde(default)]
+    pub(super) is_named_by_content: bool,
 }
 
 /// A batch that was written into the spool and may or may not have arrived.
@@ -62,6 +71,8 @@ impl Default for Cursor {
             not_before: 0,
             kept: None,
             most_records: None,
+            arrived: BTreeMap::new(),
+            is_named_by_content: true,
         }
     }
 }
@@ -97,7 +108,7 @@ impl Cursor {
     pub(super) fn save(&self, path: &Path) -> Result<(), FleetError> {
         let bytes = serde_json::to_vec(self)
             .map_err(|error| FleetError::io("write", path, error.into()))?;
-        disk::write_whole(path, &bytes)
+        disk::write_whole(path, &bytes, Mode::Private)
     }
 
     /// The log was begun anew.
@@ -113,6 +124,8 @@ impl Cursor {
         if let Some(arrived) = self.pending.take() {
             self.next_seq = arrived.last + 1;
             self.last_hash = arrived.last_hash;
+            let next = self.next_seq;
+            self.arrived.retain(|_, until| *until >= next);
         }
     }
 }

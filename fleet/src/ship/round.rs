@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::cursor::{self, Cursor, NO_HASH, Pending};
 use super::target::{Form, Target, Trouble};
 use crate::batch::{self, Batch};
-use crate::disk;
+use crate::disk::{self, Mode};
 use crate::error::FleetError;
 use crate::identity::Identity;
 use crate::lake::{self, LakeFile};
@@ -124,10 +124,14 @@ impl<'c> Carrier<'c> {
                 None => return Ok(Outcome::Done { told }),
             },
         };
+        let mut arrived = Vec::new();
         for file in &files {
             match target.deliver(file) {
-                Ok(said) => told.extend(said),
-                Err(Trouble::TooLarge) => return self.halve(),
+                Ok(said) => {
+                    told.extend(said);
+                    arrived.extend(file.part());
+                }
+                Err(Trouble::TooLarge) => return self.halve(&arrived),
                 Err(trouble) => return Ok(Outcome::Stuck(trouble)),
             }
         }
@@ -207,8 +211,11 @@ impl<'c> Carrier<'c> {
     }
 
     fn log_id(&self) -> String {
+        let cursor = &self.cursor;
+        let first = cursor.first_hash.as_deref();
+        let first = first.filter(|_| cursor.is_named_by_content);
         self.identity
-            .log_id(self.log.path(), self.cursor.generation)
+            .log_id(self.log.path(), cursor.generation, first)
     }
 
     fn made(&self, batch: &Batch, log_id: &str) -> Maker<'c> {
@@ -263,7 +270,9 @@ impl<'c> Carrier<'c> {
         } else {
             (self.cursor.last_hash != NO_HASH).then(|| (next - 1, self.cursor.last_hash.as_str()))
         };
-        let until = self.cursor.pending.as_ref().map(|pending| pending.last);
+        // Where some of a batch has arrived already, the rest of it ends where that ends.
+        let pending = self.cursor.pending.iter().map(|pending| pending.last);
+        let until = pending.chain(self.cursor.arrived.values().copied()).min();
         let (batch, broken) = batch::read(&reader, behind, until, self.cursor.most_records)?;
         let Some(batch) = batch else {
             if broken > 0 {
@@ -297,7 +306,15 @@ impl<'c> Carrier<'c> {
         let maker = self.made(&next.batch, &log_id);
         let about = next.batch.about(&log_id, next.lost);
         let files = match form {
-            Form::Tables => lake::files(&maker.tables(), &about)?,
+            Form::Tables => {
+                let mut files = lake::files(&maker.tables(), &about)?;
+                let arrived = &self.cursor.arrived;
+                files.retain(|file| {
+                    let until = file.part().and_then(|part| arrived.get(part));
+                    until.is_none_or(|until| *until < about.last_seq)
+                });
+                files
+            }
             Form::Events => {
                 let request = otlp::request(&maker, self.identity, &log_id, self.all);
                 let name = format!("{}-{}", about.first_seq, about.last_seq);
@@ -313,7 +330,7 @@ impl<'c> Carrier<'c> {
             }
         };
         for file in &files {
-            disk::write_whole(&self.spool().join(&file.path), &file.bytes)?;
+            disk::write_whole(&self.spool().join(&file.path), &file.bytes, Mode::Private)?;
         }
         self.cursor.pending = Some(Pending {
             first: about.first_seq,
@@ -327,13 +344,11 @@ impl<'c> Carrier<'c> {
         Ok(Some(files))
     }
 
-    /// The next batch has half the records, if there are two to part.
-    fn halve(&mut self) -> Result<Outcome, FleetError> {
-        let records = self
-            .cursor
-            .pending
-            .take()
-            .map_or(0, |pending| pending.last + 1 - pending.first);
+    /// The next batch has half the records, if there are two to part. What arrived of this one is not sent again.
+    fn halve(&mut self, arrived: &[&str]) -> Result<Outcome, FleetError> {
+        let pending = self.cursor.pending.take();
+        let last = pending.as_ref().map_or(0, |pending| pending.last);
+        let records = pending.map_or(0, |pending| pending.last + 1 - pending.first);
         self.empty_spool();
         // An evaluation leaves with its signals, so that a batch may hold more records than were asked for.
         let records = usize::try_from(records).unwrap_or(usize::MAX);
@@ -346,6 +361,8 @@ impl<'c> Carrier<'c> {
             return Ok(Outcome::Stuck(Trouble::Kept(told)));
         }
         self.cursor.most_records = Some(most / 2);
+        let parts = arrived.iter().map(|part| ((*part).to_owned(), last));
+        self.cursor.arrived.extend(parts);
         self.save()?;
         Ok(Outcome::Stuck(Trouble::TooLarge))
     }

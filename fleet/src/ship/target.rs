@@ -12,7 +12,7 @@ use serde_json::Value;
 use ureq::Agent;
 use ureq::http::Response;
 
-use crate::disk;
+use crate::disk::{self, Mode};
 use crate::error::FleetError;
 use crate::http;
 use crate::lake::LakeFile;
@@ -149,12 +149,12 @@ impl Target {
     pub(super) fn deliver(&self, file: &LakeFile) -> Result<Option<String>, Trouble> {
         match self {
             Self::Dir(dir) => {
-                disk::write_whole(&dir.join(&file.path), &file.bytes).map_err(|error| {
-                    Trouble::Later {
+                disk::write_whole(&dir.join(&file.path), &file.bytes, Mode::Shared).map_err(
+                    |error| Trouble::Later {
                         told: error.to_string(),
                         after: None,
-                    }
-                })?;
+                    },
+                )?;
                 Ok(None)
             }
             Self::Put(server) => server.put(file).map(|()| None),

@@ -498,3 +498,84 @@ fn glass_is_broken_with_a_name_a_reason_and_an_end() {
         ran.err
     );
 }
+
+#[test]
+fn a_version_that_was_seen_has_one_content_whether_it_was_taken_or_not() {
+    // Not for this machine yet; and taken back.
+    for is_rolled_back in [false, true] {
+        let world = World::new();
+        let first = world.bundle("acme", 41, &[]);
+        assert_eq!(world.install(&first).code, 0);
+        let share = if is_rolled_back { "100" } else { "0" };
+        let seen = world.bundle("acme", 42, &["--rollout", share]);
+        assert_eq!(world.install(&seen).code, 0);
+        if is_rolled_back {
+            assert_eq!(world.run(&["rollback", "--root", "machine"]).code, 0);
+        }
+        assert_eq!(world.in_force().as_deref(), Some("acme-41"));
+        let whole = ["install", seen.as_str(), "--whole", "--root", "machine"];
+        let as_seen = fs::read(world.path(&seen)).unwrap();
+        let signature = fs::read(world.path(&format!("{seen}.minisig"))).unwrap();
+        world.policy("hooks: {pre-tool-use: [{id: other, oracle: say}]}\n");
+        world.bundle("acme", 42, &["--rollout", share]);
+        let ran = world.run(&whole);
+        assert_eq!(ran.code, 1, "{}", ran.out);
+        assert!(
+            ran.err.contains("version 42 with another content"),
+            "{}",
+            ran.err
+        );
+        assert_eq!(world.in_force().as_deref(), Some("acme-41"));
+        // The very same is taken.
+        world.write(&seen, as_seen);
+        world.write(&format!("{seen}.minisig"), signature);
+        let ran = world.run(&whole);
+        assert_eq!(
+            (ran.code, world.in_force().as_deref()),
+            (0, Some("acme-42")),
+            "{}",
+            ran.err
+        );
+    }
+}
+
+#[test]
+fn after_a_kill_between_two_steps_a_rollback_goes_back_by_one() {
+    for is_asked_first in [false, true] {
+        let world = World::new();
+        let mut names = Vec::new();
+        for version in [40, 41, 42] {
+            names.push(world.bundle("acme", version, &[]));
+        }
+        assert_eq!(world.install(&names[0]).code, 0);
+        assert_eq!(world.install(&names[1]).code, 0);
+        let before = fs::read(world.path("machine/etc/ahp/bundle/state.json")).unwrap();
+        let kept = world.path("machine/etc/ahp/bundle/acme-40");
+        assert!(kept.exists());
+        assert_eq!(world.install(&names[2]).code, 0);
+        // The link names the new one, and nothing else was noted.
+        world.write("machine/etc/ahp/bundle/state.json", before);
+        if is_asked_first {
+            assert!(world.install(&names[2]).out.contains("in force already"));
+        }
+        let ran = world.run(&["rollback", "--root", "machine"]);
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        assert_eq!(world.in_force().as_deref(), Some("acme-41"));
+        // And one that was killed in a rollback knows that 42 was taken back.
+        assert_eq!(world.state()["rolled_back"], 42);
+        let ran = world.run(&["rollback", "--root", "machine"]);
+        assert_eq!(ran.code, 1, "{}", ran.out);
+    }
+}
+
+#[test]
+fn what_everybody_reads_is_so_from_the_first_moment_on() {
+    let world = World::new();
+    let name = world.bundle("acme", 42, &[]);
+    assert_eq!(world.install(&name).code, 0);
+    let at = world.path("machine/etc/ahp/bundle");
+    for file in ["state.json", "acme-42/hooks.yaml", "acme-42/manifest.json"] {
+        let mode = fs::metadata(at.join(file)).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode, 0o644, "{file}");
+    }
+}

@@ -330,3 +330,220 @@ fn what_is_wrong_with_one_log_keeps_no_other_back() {
         assert_eq!(ran.status.code(), Some(1), "{what}: {told}");
     }
 }
+
+/// A server may take the first file of a batch and refuse the second one for its size.
+#[test]
+fn what_arrived_before_a_file_was_too_large_is_not_sent_again_under_another_name() {
+    for refused in 0..4 {
+        let mut machine = Machine::new();
+        for _ in 0..4 {
+            machine.evaluation("local");
+            machine.signal();
+        }
+        let collector = Collector::answering(match refused {
+            0 => |n| {
+                if n == 0 {
+                    "413 Too Large"
+                } else {
+                    "201 Created"
+                }
+            },
+            1 => |n| {
+                if n == 1 {
+                    "413 Too Large"
+                } else {
+                    "201 Created"
+                }
+            },
+            // And in the half of it too.
+            2 => |n| {
+                if n == 1 || n == 2 {
+                    "413 Too Large"
+                } else {
+                    "201 Created"
+                }
+            },
+            _ => |_| "201 Created",
+        });
+        let ran = machine.ship(&format!("{}/lake/", collector.base()), &[]);
+        assert_eq!(ran.code, 0, "{refused}: {}", ran.err);
+        let mut sent: Vec<(String, u64, u64)> = Vec::new();
+        for (number, line) in collector.requested().iter().enumerate() {
+            let is_refused = matches!((refused, number), (0, 0) | (1, 1) | (2, 1 | 2));
+            let path = line.split(' ').nth(1).unwrap();
+            let mut parts = path.trim_end_matches(".parquet").rsplit(['/', '-']);
+            let last = parts.next().unwrap().parse().unwrap();
+            let first = parts.next().unwrap().parse().unwrap();
+            let table = path.split('/').nth(2).unwrap().to_owned();
+            if !is_refused {
+                sent.push((table, first, last));
+            }
+        }
+        for table in ["evaluations", "signals"] {
+            let mut of_table: Vec<_> = sent.iter().filter(|(of, ..)| of == table).collect();
+            of_table.sort();
+            let mut next = 1;
+            for (_, first, last) in of_table {
+                assert_eq!(*first, next, "{refused} {table}: {sent:?}");
+                next = last + 1;
+            }
+            assert_eq!(next, 9, "{refused} {table}: {sent:?}");
+        }
+    }
+}
+
+/// Containers of one image have one machine id and one path, and keep no state.
+#[test]
+fn another_log_at_the_same_path_is_another_one_and_the_same_one_stays_so() {
+    let mut machine = Machine::new();
+    machine.evaluation("first");
+    let (lake, to) = machine.lake();
+    let forget = |machine: &Machine| {
+        let _none = fs::remove_dir_all(machine.dir.path().join(".local/state/ahp/ship"));
+    };
+    assert_eq!(machine.ship(&to, &[]).code, 0);
+    let first = files(&lake, "evaluations");
+    // A cursor that is lost sends the same files.
+    forget(&machine);
+    assert_eq!(machine.ship(&to, &[]).code, 0);
+    assert_eq!(files(&lake, "evaluations"), first);
+    // The next job has the same machine and path.
+    forget(&machine);
+    machine.lines.clear();
+    machine.evaluation("second");
+    assert_eq!(machine.ship(&to, &[]).code, 0);
+    assert_eq!(files(&lake, "evaluations").len(), 2);
+    // What was begun by an older program goes on under the name that it has.
+    let ship = machine.dir.path().join(".local/state/ahp/ship");
+    let cursor = fs::read_dir(&ship).unwrap().flatten().map(|e| e.path());
+    let cursor = cursor
+        .into_iter()
+        .find(|path| path.extension().is_some_and(|e| e == "json"))
+        .unwrap();
+    let mut old: Value = serde_json::from_slice(&fs::read(&cursor).unwrap()).unwrap();
+    old.as_object_mut().unwrap().remove("is_named_by_content");
+    fs::write(&cursor, old.to_string()).unwrap();
+    machine.evaluation("second");
+    machine.evaluation("second");
+    assert_eq!(machine.ship(&to, &[]).code, 0);
+    let ids: std::collections::BTreeSet<String> =
+        ranges(&lake).into_iter().map(|(log, _)| log).collect();
+    assert_eq!(ids.len(), 3);
+}
+
+#[test]
+fn what_waits_to_be_sent_is_read_by_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mut machine = Machine::new();
+    machine.evaluation("local");
+    let ran = machine.run(
+        &["ship", "--for", "1ms", "--to", "http://127.0.0.1:1/"],
+        &[],
+        "",
+    );
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    let mut left = vec![machine.dir.path().join(".local/state/ahp/ship")];
+    let mut seen = 0;
+    while let Some(at) = left.pop() {
+        for path in fs::read_dir(at)
+            .unwrap()
+            .flatten()
+            .map(|entry| entry.path())
+        {
+            let is_lock = path.extension().is_some_and(|end| end == "lock");
+            if path.is_dir() {
+                left.push(path);
+            } else if !is_lock {
+                let mode = fs::metadata(&path).unwrap().permissions().mode() & 0o777;
+                assert_eq!(mode, 0o600, "{}", path.display());
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen >= 2, "{seen}");
+}
+
+/// Each text of a record holds the word, in each form that a path, a command, a tool or a credential has.
+#[test]
+fn no_word_that_may_be_a_path_or_free_text_leaves_in_any_form() {
+    for word in [
+        "/srv/alice/packs/house.yaml",
+        "rm -rf alice",
+        "mcp__alice__query",
+        "alice@host: token",
+        "https://alice:secret@git.example/x",
+        "../alice",
+        "ahp:../alice",
+        "alice@1:packs/alice.yaml",
+        "~/alice/hooks.yaml",
+        "é alice",
+    ] {
+        let mut machine = Machine::new();
+        let source = format!("{word}:3");
+        machine.record(&json!({"kind": "evaluation", "hook": word, "decision": "block", "tool": word, "digest": "d",
+            "host": word, "session_id": word, "issue_id": word, "object": word,
+            "event": {"trigger": word, "work_dir": word, "environment": word},
+            "bindings": [{"id": word, "oracle": word, "source": source, "outcome": "signalled", "duration_us": 1, "error": word}],
+            "skipped": 0, "duration_us": 5}));
+        let id = "018f0000-0000-7000-8000-000000000001";
+        let header = json!({"id": id, "type": word, "timestamp": "2026-02-09T10:00:00Z", "source": word,
+            "intensity": "block", "correlation_id": id});
+        let payload = json!({"reason": word, "resolvable": true, "resolution_path": [word]});
+        machine.record(&json!({"kind": "signal", "host": word, "binding": word, "source": word, "override": false,
+            "fingerprint": word, "identity": word, "rule": word, "object": word, "session_id": word,
+            "signal": {"header": header, "context": {"hook": word, "issue_id": word, "files": [word]}, "payload": payload}}));
+        machine.record(&json!({"kind": "response", "response": {"signal_id": id, "action": "dismiss", "by": "human",
+            "consumed_at": "2026-02-09T10:00:00Z", "details": {"note": word}, "inferred": false}}));
+        let rows = machine.would_leave(&[]);
+        let (lake, to) = machine.lake();
+        assert_eq!(machine.ship(&to, &[]).code, 0);
+        let mut told = vec![
+            serde_json::to_string(&rows).unwrap(),
+            machine.exported("otlp").to_string(),
+            machine.exported("ocsf").to_string(),
+        ];
+        for table in ["evaluations", "bindings", "signals", "answers"] {
+            for name in files(&lake, table) {
+                let file =
+                    fs::File::open(lake.join(table).join("date=2026-02-09").join(name)).unwrap();
+                let rows = SerializedFileReader::new(file).unwrap();
+                let rows = rows.get_row_iter(None).unwrap();
+                told.extend(rows.map(|row| row.unwrap().to_string()));
+            }
+        }
+        for text in told {
+            assert!(!text.contains("alice"), "{word}: {text}");
+        }
+    }
+}
+
+/// What is the same on each machine is told as it is: figures are of it.
+#[test]
+fn what_comes_with_the_program_is_told_by_its_name() {
+    for (tool, source, is_told) in [
+        ("Bash", "ahp:enterprise:12", true),
+        ("run_in_terminal", "acme@42:hooks.yaml:4", true),
+        ("Write", ".ahp/hooks.yaml:3", true),
+        ("Read", "/etc/ahp/hooks.yaml:3", true),
+        ("Read", "built-in (self-protection)", true),
+        ("house_payroll_query", "packs/house.yaml:3", false),
+        ("mcp__house__query", "/opt/house.yaml:3", false),
+    ] {
+        let mut machine = Machine::new();
+        machine.record(&json!({"kind": "evaluation", "hook": "pre-tool-use", "decision": "block", "tool": tool, "digest": "d",
+            "bindings": [{"id": "self-protection.1", "oracle": "permission-checker", "source": source, "outcome": "accepted", "duration_us": 1}],
+            "skipped": 0, "duration_us": 5}));
+        let text = serde_json::to_string(&machine.would_leave(&[])).unwrap();
+        for name in [tool, source] {
+            assert_eq!(
+                text.contains(&format!("\"{name}\"")),
+                is_told,
+                "{name}: {text}"
+            );
+        }
+        assert!(
+            text.contains("self-protection.1") && text.contains("permission-checker"),
+            "{text}"
+        );
+    }
+}

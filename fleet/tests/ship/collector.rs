@@ -38,13 +38,15 @@ impl Collector {
         self.url.strip_suffix("/v1/logs").unwrap()
     }
 
+    /// The first lines of all requests, in lower case.
+    pub(crate) fn requested(&self) -> Vec<String> {
+        let lines = self.headers().into_iter();
+        lines.filter(|line| line.contains(" http/1.1")).collect()
+    }
+
     /// How many requests there were.
     pub(crate) fn requests(&self) -> usize {
-        let headers = self.headers();
-        headers
-            .iter()
-            .filter(|line| line.contains(" http/1.1"))
-            .count()
+        self.requested().len()
     }
 
     pub(crate) fn headers(&self) -> Vec<String> {

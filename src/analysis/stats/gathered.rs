@@ -295,6 +295,14 @@ impl Row {
         }
     }
 
+    /// A group of which there are signals alone has no time.
+    fn time_of_group(&self, key: &str) -> Result<Option<DateTime<Utc>>, String> {
+        match self.fields.get(key) {
+            Some(Value::Null) => Ok(None),
+            _ => self.time(key).map(Some),
+        }
+    }
+
     fn time(&self, key: &str) -> Result<DateTime<Utc>, String> {
         let milliseconds = self.fields.get(key).and_then(Value::as_i64);
         milliseconds
@@ -314,12 +322,12 @@ impl Row {
     fn fates(&self) -> Result<Fates, String> {
         Ok(Fates {
             findings: self.count("findings")?,
-            occasions: self.count("findings")?,
+            occasions: self.count("occasions")?,
             repaired: self.count("repaired")?,
             overridden: self.count("overridden")?,
-            overridden_by_agent: 0,
+            overridden_by_agent: self.count("overridden_by_agent")?,
             dismissed: self.count("dismissed")?,
-            dismissed_by_agent: 0,
+            dismissed_by_agent: self.count("dismissed_by_agent")?,
             heeded: self.count("heeded")?,
             ignored: self.count("ignored")?,
         })
@@ -377,8 +385,8 @@ impl Row {
             mean_time_to_repair_s: mean(self.count("repair_ms")?, fates.repaired)
                 .map(|ms| ms / 1000.0),
             mean_turns: None,
-            first: Some(self.time("first_ms")?),
-            last: Some(self.time("last_ms")?),
+            first: self.time_of_group("first_ms")?,
+            last: self.time_of_group("last_ms")?,
         })
     }
 }

@@ -32,7 +32,7 @@ pub(super) fn find(
     if invocation.environment.iter().any(|(name, _)| disarms(name)) {
         return Some(act("set a variable that disarms the policy"));
     }
-    let by_ours = own::find(guarded, invocation)
+    let by_ours = own::find(guarded, analysis, invocation)
         .or_else(|| packages::find(invocation))
         .or_else(|| twin::find(guarded, analysis, invocation));
     if by_ours.is_some() {

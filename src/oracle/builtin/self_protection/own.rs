@@ -7,7 +7,7 @@ use super::mention::path_of;
 use crate::host::Host;
 use crate::process;
 use crate::program::Fact;
-use crate::shell::{Invocation, Word, program_name};
+use crate::shell::{Analysis, Invocation, Word, program_name};
 
 /// The commands of `ahp bundle` that change what is in force on the machine.
 const CHANGES_BUNDLE: &[&str] = &["break-glass", "install", "pull", "rollback"];
@@ -34,15 +34,19 @@ const STARTERS: &[&str] = &["exec", "mcp", "shield"];
 const HARMLESS_OF_LOG: &[&str] = &["export", "report", "show", "stats", "tail", "verify"];
 
 /// Finds a command that only a person gives, whatever the program is called that gets it.
-pub(super) fn find(guarded: &Guarded<'_>, invocation: &Invocation) -> Option<Found> {
+pub(super) fn find(
+    guarded: &Guarded<'_>,
+    analysis: &Analysis,
+    invocation: &Invocation,
+) -> Option<Found> {
     let is_named = NAMES.contains(&invocation.program.as_str());
-    if let Some(found) = launched(guarded, invocation) {
+    if let Some(found) = launched(guarded, analysis, invocation) {
         return Some(found);
     }
     if !is_named && !may_be_ours(invocation) {
         return None;
     }
-    let found = refused(invocation)?;
+    let found = refused(analysis, invocation)?;
     if is_named || is_our_file(guarded, invocation) {
         return Some(found);
     }
@@ -51,7 +55,7 @@ pub(super) fn find(guarded: &Guarded<'_>, invocation: &Invocation) -> Option<Fou
 }
 
 /// A command of ours among the words of a program that may start it: of which nothing is known, or that runs some of them.
-fn launched(guarded: &Guarded<'_>, invocation: &Invocation) -> Option<Found> {
+fn launched(guarded: &Guarded<'_>, analysis: &Analysis, invocation: &Invocation) -> Option<Found> {
     let known = invocation.known();
     let starts = known.is(Fact::RunsValues) || known.is(Fact::Types);
     if invocation.remote || (known.is_known() && !starts) {
@@ -70,11 +74,14 @@ fn launched(guarded: &Guarded<'_>, invocation: &Invocation) -> Option<Found> {
                     && guarded.is_own(&path_of(guarded, invocation, &word.text)))
         };
         (is_command && is_ours()).then(|| {
-            refused(&Invocation {
-                program: "ahp".to_owned(),
-                arguments: behind.to_vec(),
-                ..Invocation::default()
-            })
+            refused(
+                analysis,
+                &Invocation {
+                    program: "ahp".to_owned(),
+                    arguments: behind.to_vec(),
+                    ..Invocation::default()
+                },
+            )
         })?
     })
 }
@@ -167,7 +174,7 @@ fn hides_words(invocation: &Invocation, command: &str) -> bool {
 }
 
 /// Returns what is refused of a command, if the program is ours.
-fn refused(invocation: &Invocation) -> Option<Found> {
+fn refused(analysis: &Analysis, invocation: &Invocation) -> Option<Found> {
     let program = invocation.program.as_str();
     let operands: Vec<&str> = invocation.operands().map(|w| w.text.as_str()).collect();
     let has = |text: &str| invocation.arguments.iter().any(|w| w.text == text);
@@ -202,9 +209,9 @@ fn refused(invocation: &Invocation) -> Option<Found> {
     // Where records go, and which, is for the machine's owner to say.
     let ships = (command == "fleet" || program == "ahp-fleet") && operands.contains(&"ship");
     let aims = || {
-        let mut variables = invocation.environment.iter();
-        ["--to", "--log"].into_iter().any(tells)
-            || variables.any(|(name, _)| name.starts_with("OTEL_"))
+        let mut variables = invocation.environment.iter().chain(&analysis.assignments);
+        let aims = |name: &str| name.starts_with("OTEL_") || name == "AHP_MACHINE_ID";
+        ["--to", "--log"].into_iter().any(tells) || variables.any(|(name, _)| aims(name))
     };
     if ships && aims() && !has("--dry-run") && !asks_for_help {
         return Some(act("carry the log to a place that its owner has not named"));
