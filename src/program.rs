@@ -389,8 +389,8 @@ mod tests {
                 matches!(words, [word] if word.len() == letters.len())
             }
             "code" | "flags" | "only" | "unless" | "with" | "output" | "values" | "types"
-            | "runs-values" | "signs-links" | "steers" | "texts" | "runs-settings" | "runs-variables"
-            | "harmless-variables" | "unnamed" | "unpacks-with" | "works-in" => {
+            | "runs-values" | "signs-links" | "steers" | "texts" | "runs-settings"
+            | "runs-variables" | "harmless-variables" | "unnamed" | "unpacks-with" | "works-in" => {
                 let distinct: BTreeSet<_> = words.iter().collect();
                 !words.is_empty() && distinct.len() == words.len()
             }

@@ -12,8 +12,7 @@ import subprocess
 import sys
 
 # What a lake does not tell: turns and sessions, objects, marks, durations above 2,048 µs to the microsecond, and of rules no means.
-# Tries are left out: a log takes what is found of another object in the next event for the same try, and the sums for another one.
-NOT_GATHERED = {"mean_tries", "hard_repairs", "gathered", "sessions", "findings_list", "marks", "agents", "turns", "mean_turns", "source", "p50_us", "p99_us"}
+NOT_GATHERED = {"gathered", "sessions", "findings_list", "marks", "agents", "turns", "mean_turns", "source", "p50_us", "p99_us"}
 NOT_OF_RULES = {"mean_time_to_repair_s", "mean_tries"}
 ACTIONS = {"block": ("proceed_with_risk", "abort", "retry_after_fix"), "prompt": ("dismiss", "acknowledge", "abort")}
 

@@ -224,7 +224,7 @@ fn a_message_that_cannot_be_told_is_not_passed_over() {
     repository.commit("bad").git("tag bad");
     repository
         .commit("feat: good")
-        .git("commit -q --amend --no-edit --signoff");
+        .git("commit -q --amend --allow-empty --no-edit --signoff");
     repository.git("tag good");
     repository
         .write("good.txt", signed)

@@ -141,7 +141,8 @@ impl Findings {
             self.found.remove(&key);
         }
         if let Some(found) = self.found.get_mut(&key) {
-            found.tries += u64::from(!found.is_counted);
+            // Of another object, it is another evaluation.
+            found.tries += u64::from(!found.is_counted || found.object != object);
             found.is_counted = true;
             found.was_stopped = was_stopped;
             found.gone = None;
@@ -248,5 +249,32 @@ impl Found {
             (None, None) if self.was_stopped => Fate::Heeded,
             (None, None) => Fate::Ignored,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::keys::Keys;
+    use super::*;
+
+    #[test]
+    fn a_finding_of_another_object_is_another_try() {
+        let keys = Keys::default();
+        let (finding, first, second) = (keys.of("f"), keys.of("a.rs"), keys.of("b.rs"));
+        let now = Moment {
+            time: DateTime::UNIX_EPOCH,
+            turns: 0,
+        };
+        let mut findings = Findings::default();
+        // Two signals of one evaluation are one hit.
+        for object in [first, first, second] {
+            findings.find(finding, object, Places::default(), true, now);
+        }
+        let ended = findings.judge(second, Outcome::Accepted, &[], now);
+        let fates: Vec<_> = ended.iter().map(|ended| ended.fate).collect();
+        assert!(
+            matches!(fates[..], [Fate::Repaired { tries: 3, .. }]),
+            "{fates:?}"
+        );
     }
 }
