@@ -12,6 +12,9 @@ use serde_json::{Value, json};
 
 use crate::world::{Ran, World, fed};
 
+/// Changes the settings of a host.
+type Change = fn(&mut Value);
+
 fn claude(world: &World, event: &str, more: Value) -> Ran {
     let mut payload = json!({
         "hook_event_name": event, "session_id": "s", "cwd": world.root(),
@@ -235,10 +238,10 @@ fn a_change_that_leaves_the_hooks_alone_is_taken_while_the_policy_waits_for_more
         let reply: Value = serde_json::from_str(&ran.stdout).unwrap_or_default();
         reply["reason"].as_str().map(str::to_owned)
     };
-    let model: fn(&mut Value) = |settings| settings["model"] = json!("opus");
+    let model: Change = |settings| settings["model"] = json!("opus");
     assert_eq!(changed(model), None);
     let way_out = "; run `ahp install claude-code`, then make the change again";
-    let changes: [(fn(&mut Value), &str); 4] = [
+    let changes: [(Change, &str); 4] = [
         (
             |settings| settings["hooks"]["PreToolUse"] = json!([]),
             "no settings file wires `ahp` before a tool, and the policy judges there; run",

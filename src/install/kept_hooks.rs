@@ -33,7 +33,7 @@ impl KeptHooks {
         let wires: Result<Vec<Vec<Wire>>, InstallError> = wires.collect();
         let off = installer.switched_off(places).ok()?;
         let all = format!("{:?} {off:?} {:?}", wires.ok()?, installer.plugin(places));
-        let whose = format!("{} {:?}", installer.host.name, places.roots.project);
+        let whose = format!("{} {}", installer.host.name, places.roots.project.display());
         Some(Self {
             file: state_dir.join("wires").join(digest(&whose)),
             now: digest(&all),

@@ -533,7 +533,7 @@ fn all_of_a_commit_is_looked_into() {
                 "x",
                 "--author",
                 &format!("{} <a@b.c>", token()),
-            ])
+            ]);
         },
         &|p| {
             p.git(&["config", "i18n.logOutputEncoding", "UTF-16"]);

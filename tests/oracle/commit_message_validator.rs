@@ -229,7 +229,7 @@ fn a_message_that_cannot_be_told_is_not_passed_over() {
     repository
         .write("good.txt", signed)
         .write("bad.txt", "oops\n");
-    repository.write("sharp.txt", &format!("#oops\n{signed}"));
+    repository.write("sharp.txt", format!("#oops\n{signed}"));
     let judge = |command: &str| {
         let bench = Bench::new(Trigger::PreToolUse, repository.workspace())
             .tool("Bash", json!({"command": command}));

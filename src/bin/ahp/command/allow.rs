@@ -73,7 +73,7 @@ fn calls(locations: &Locations, command: &str) -> Result<Vec<Call>, String> {
                 about.to_owned()
             };
             Call {
-                tool: *tool,
+                tool,
                 entry: format!("={word} {about}"),
                 input: json!({ (*field): about }),
             }
