@@ -180,7 +180,7 @@ EXPECTED = {
 WORDS = {"block": "not for agents", "ask": "perilous", "rewrite": "tidy.txt", "advice": "marmalade", "greet": "heliotrope",
          "stop": "notes are missing", "broken": "hooks.yaml:2", "submit": "tested with marmots",
          "hook-md": "notes are missing", "permission": "not for agents", "task": "write about marmots",
-         "system": "not for agents", "plugin": "not for agents", "absent": "ahp is not installed"}
+         "system": "not for agents", "plugin": "not for agents", "absent": "ahp did not answer"}
 
 # Made before the client starts, beside the wires: what is the client's alone is done in its HOME, and what is the machine's in a
 # namespace of mounts that nobody else sees.
