@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use super::file::is_precious;
 use super::known::{
-    has_project, is_not_there, is_told, note, path, path_or_folder, repository, sum,
+    has_project, is_not_there, note, path, path_by, path_or_folder, repository, sum,
 };
 use crate::danger::digest::Digest;
 use crate::danger::place::Place;
 use crate::danger::words::words;
 use crate::glob::glob;
-use crate::shell::{Invocation, Word, lexical, roots};
+use crate::shell::{Invocation, Word, roots};
 
 /// Whether everything that a deletion names is a single file, is not there, or comes back by `git restore`.
 pub(super) fn is_recoverable(digest: &Digest<'_>, words: &[&Word]) -> bool {
@@ -120,15 +120,14 @@ fn all_kept(
 /// Whether an earlier command of the line is told to write to a path where nothing is yet: `--out runs/smoke`.
 fn is_output(digest: &Digest<'_>, path: &Path) -> bool {
     let is_it = |i: &Invocation, text: &str, word: &Word| {
-        let dir = i.work_dir.as_ref().filter(|_| is_told(word));
-        dir.is_some_and(|dir| lexical(text, dir, None) == path)
+        path_by(i, word, text).is_some_and(|named| named == path)
     };
     let names = |option: &str| {
         let name = option.trim_start_matches('-').to_ascii_lowercase();
         let mut parts = name.split(['-', '_', '.', ':']);
         option.starts_with('-') && parts.any(|part| words!("output-options").contains(&part))
     };
-    digest.earlier().filter(|i| !i.remote).any(|i| {
+    digest.earlier().any(|i| {
         let mut pairs = i.arguments.windows(2);
         let follows = |pair: &[Word]| match pair {
             [option, value] => names(&option.text) && is_it(i, &value.text, value),

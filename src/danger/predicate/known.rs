@@ -220,11 +220,8 @@ pub(super) fn is_in_made_folder(digest: &Digest<'_>, word: &Word) -> bool {
         return false;
     };
     let makes = |i: &Invocation| {
-        let dir = i.work_dir.as_ref().filter(|_| !i.remote);
         let is_above = |made: &Word| {
-            let made = dir
-                .filter(|_| is_told(made))
-                .map(|dir| lexical(&made.text, dir, None));
+            let made = path_by(i, made, &made.text);
             made.is_some_and(|made| path.starts_with(&made) && is_missing(&made))
         };
         matches!(
@@ -369,12 +366,7 @@ pub(super) fn pushes_to_scratch(digest: &Digest<'_>, words: &[&Word]) -> bool {
     let is_new = is_told(remote) && (is_scratch(digest) || says_test_store(&remote.text));
     let gits = digest.earlier().filter(|i| i.program == "git");
     let is_own = |git: &Invocation, address: &Word| {
-        let dir = git
-            .work_dir
-            .as_ref()
-            .filter(|_| is_told(address) && !git.remote);
-        let at = dir.map(|dir| lexical(&address.text, dir, None));
-        at.is_some_and(|at| {
+        path_by(git, address, &address.text).is_some_and(|at| {
             !is_address(&address.text)
                 && digest.place(&Word::plain(at.to_string_lossy())) == Place::Temporary
                 && (at.starts_with(MADE_DIRECTORY) || is_missing(&at))
@@ -490,6 +482,12 @@ pub(super) fn path(digest: &Digest<'_>, word: &Word) -> Option<PathBuf> {
         &dir,
         digest.analysis.surroundings.home.as_deref(),
     ))
+}
+
+/// Returns the path that a text in a word of another command means; none where that is not told, or runs elsewhere.
+pub(super) fn path_by(other: &Invocation, word: &Word, text: &str) -> Option<PathBuf> {
+    let dir = other.work_dir.as_ref()?;
+    (is_told(word) && !other.remote).then(|| lexical(text, dir, None))
 }
 
 /// Returns the path that a word means, or the folder below which all lies that a pattern does.
