@@ -148,7 +148,7 @@ impl Store {
     /// # Errors
     /// The disk refuses.
     pub(super) fn write(&self, name: &str, content: &impl Serialize) -> Result<(), FleetError> {
-        write_readable(&self.0.join(name), &json(content), false)
+        disk::write_whole(&self.0.join(name), &json(content), Mode::Public)
     }
 
     fn dir(&self, id: &str, version: u64) -> PathBuf {
@@ -214,10 +214,15 @@ impl Staged {
         let staged = Self(at);
         let name = format!("{}-{}", manifest.id, manifest.version);
         let dir = staged.0.join(&name);
-        write_readable(&dir.join(NAME), &manifest.write(), false)?;
+        disk::write_whole(&dir.join(NAME), &manifest.write(), Mode::Public)?;
         for (name, (content, is_program)) in files {
             let path = dir.join(name);
-            write_readable(&path, content, *is_program)?;
+            let mode = if *is_program {
+                Mode::Program
+            } else {
+                Mode::Public
+            };
+            disk::write_whole(&path, content, mode)?;
             let folders = path.ancestors().skip(1);
             for folder in folders.take_while(|folder| folder.starts_with(&dir)) {
                 let open = fs::set_permissions(folder, fs::Permissions::from_mode(0o755));
@@ -310,13 +315,4 @@ pub(super) fn remove_file(path: &Path) -> io::Result<()> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
-}
-
-fn write_readable(path: &Path, content: &[u8], is_program: bool) -> Result<(), FleetError> {
-    let mode = if is_program {
-        Mode::Program
-    } else {
-        Mode::Public
-    };
-    disk::write_whole(path, content, mode)
 }
