@@ -152,8 +152,7 @@ impl HostEvent {
     /// Whether a hook that fails here may stop what it was asked about: what has not happened yet, but for a stop, which would
     /// be held up for ever.
     pub fn gates(&self) -> bool {
-        let trigger = self.trigger.filter(|trigger| trigger.is_pre());
-        self.block && trigger.is_some_and(|trigger| trigger != Trigger::PreAgentTurnStop)
+        self.may_refuse() && self.trigger != Some(Trigger::PreAgentTurnStop)
     }
 
     /// Whether a policy can refuse what has not happened yet, a stop too.
