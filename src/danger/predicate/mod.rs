@@ -4,6 +4,7 @@ mod again;
 mod branch;
 mod client;
 mod content;
+mod endpoint;
 mod file;
 mod kept;
 mod known;
@@ -271,7 +272,9 @@ predicates! {
     "remote-target" Plain |_, w| w.last().is_some_and(|x| x.text.contains(':') && !x.text.starts_with('/'));
     "remote-url" Plain |d, _| network::is_rerouted(d.invocation) || d.invocation.arguments.iter().any(|w| network::is_remote_url(&w.text));
     "to-loopback" Plain |d, _| d.invocation.operands().any(network::goes_to_loopback);
-    "to-loopback-url" Plain network::goes_to_loopback_url;
+    "to-loopback-url" Plain endpoint::is_on_loopback;
+    "own-server" Plain |d, _| endpoint::is_own_server(d);
+    "own-store" Plain |d, _| endpoint::is_own_store(d);
     "verified" Plain network::is_verified;
     "runs-downloaded" Plain |d, _| d.invocation.path.text.contains('/') && network::is_downloaded(d, &d.invocation.path.text);
     "sends-by-commands" Plain |d, _| transfer::sends_by_commands(d);

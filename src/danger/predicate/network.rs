@@ -144,19 +144,6 @@ pub(super) fn socat_sends(socat: &Invocation) -> bool {
         || !socat.has_short('u') && is_file(second) && is_elsewhere(first)
 }
 
-/// Whether an address of this machine stands among the arguments, and none of another: `--endpoint-url http://localhost:4566`.
-pub(super) fn goes_to_loopback_url(digest: &Digest<'_>, _: &[&Word]) -> bool {
-    let arguments = digest.invocation.arguments.iter();
-    let mut urls = arguments
-        .filter_map(|word| word.text.split_once("http"))
-        .filter_map(|(_, rest)| {
-            rest.strip_prefix("://")
-                .or_else(|| rest.strip_prefix("s://"))
-        })
-        .peekable();
-    urls.peek().is_some() && urls.all(is_loopback)
-}
-
 /// Whether every address among the arguments is a registry that the policy or the project names.
 pub(super) fn uses_known_registry(digest: &Digest<'_>, _: &[&Word]) -> bool {
     let addresses = digest.invocation.arguments.iter().filter_map(|word| {
