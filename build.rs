@@ -1,4 +1,5 @@
-//! Build script: a program that starts fast, by whatever way it is built (docs/performance.md, "The whole process").
+//! Build script: a program that starts fast, by whatever way it is built (docs/performance.md, "The whole process"). What it
+//! knows is taken apart here (build/), not by each process.
 //!
 //! A program at a fixed address has nothing to relocate at each start, and with the unwinder linked in the loader has one library
 //! less to find. Flags in `.cargo/config.toml` would reach the macros of dependencies too, and are not read where the source
@@ -11,10 +12,23 @@
 
 use std::env;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, ExitCode};
 
-fn main() {
+#[path = "build/mod.rs"]
+mod tables;
+
+fn main() -> ExitCode {
     println!("cargo::rerun-if-changed=build.rs");
+    if let Err(error) = tables::write() {
+        println!("cargo::error={error}");
+        return ExitCode::FAILURE;
+    }
+    link();
+    ExitCode::SUCCESS
+}
+
+/// Tells the compiler how the program is linked.
+fn link() {
     println!("cargo::rerun-if-env-changed=CC");
     println!("cargo::rerun-if-env-changed=AHP_BUILD_PIE");
     let is = |name: &str, value: &str| env::var(name).is_ok_and(|given| given == value);

@@ -5,12 +5,14 @@ use std::borrow::Cow;
 /// Whether a whole text fits a pattern.
 #[inline]
 pub(crate) fn glob(pattern: &str, text: &str) -> bool {
-    // Most pairs differ in their first byte.
-    let first = pattern.as_bytes().first();
-    if !matches!(first, Some(b'*' | b'?' | b'[')) && first != text.as_bytes().first() {
-        return false;
-    }
-    fits(pattern, text)
+    // Most pairs differ in their first byte, or in their last.
+    let (wanted, given) = (pattern.as_bytes(), text.as_bytes());
+    let differ = |wanted: Option<&u8>, given: Option<&u8>| {
+        wanted != given && !matches!(wanted, Some(b'*' | b'?' | b'[' | b']'))
+    };
+    !differ(wanted.first(), given.first())
+        && !differ(wanted.last(), given.last())
+        && fits(pattern, text)
 }
 
 fn fits(pattern: &str, text: &str) -> bool {

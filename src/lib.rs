@@ -110,6 +110,7 @@ pub mod trust;
 pub mod verdict;
 #[doc(hidden)]
 pub mod visible;
+mod words;
 #[doc(hidden)]
 pub mod workspace;
 

@@ -50,6 +50,7 @@ mod shell;
 mod shield;
 mod signal_log;
 mod surface;
+mod tables;
 mod trust;
 mod weighing;
 mod workspace;

@@ -1,7 +1,5 @@
 //! PACKS: the policy packs that ship with the program, and how `extends` finds them and further files.
 
-use crate::program::number;
-
 /// A policy that ships with the program.
 #[derive(Clone, Copy, Debug)]
 pub struct Pack {
@@ -44,11 +42,21 @@ pub(super) const PACKS_HASH: u64 = {
     let mut packs = PACKS;
     while let [pack, others @ ..] = packs {
         let text = pack.text.as_bytes();
-        hash = hash.rotate_left(1) ^ number(text, 0, text.len());
+        hash = hash.rotate_left(1) ^ number(text);
         packs = others;
     }
     hash
 };
+
+/// Returns a number by which a text is known: FNV-1a of 64 bits.
+const fn number(mut text: &[u8]) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325;
+    while let [byte, rest @ ..] = text {
+        hash = (hash ^ *byte as u64).wrapping_mul(0x0100_0000_01b3);
+        text = rest;
+    }
+    hash
+}
 
 /// A whole policy file: every setting with its default, written out and commented.
 pub const DEFAULT_POLICY: &str = include_str!("../../policies/default.yaml");

@@ -3,10 +3,9 @@
 
 use std::sync::Arc;
 
-use super::words::words;
-use crate::program;
-use crate::program::Fact;
+use crate::program::{self, Fact};
 use crate::shell::{Analysis, Invocation, Word, is_loopback};
+use crate::words::words;
 
 /// Presets whose rules keep the files and settings of a machine; a container that was made for one command has none to lose.
 const OF_THE_MACHINE: &[&str] = &["filesystem", "supply-chain", "system"];
@@ -37,7 +36,7 @@ fn is_apart(analysis: &Analysis, at: usize, invocation: &Invocation) -> bool {
     let Some(engine) = engine.filter(|engine| program::find(engine).is(Fact::Mounts)) else {
         return false;
     };
-    let before = analysis.invocations.get(..at).unwrap_or_default();
+    let before = analysis.part(..at);
     let around = before.iter().rev().find(|run| run.program == *engine);
     around.is_some_and(|run| given_nothing(before, run).is_some() || is_in_started(before, run))
 }
@@ -58,7 +57,7 @@ pub(super) fn is_of_line(analysis: &Analysis, at: usize, client: &Invocation) ->
             .iter()
             .any(|end| name.ends_with(end))
     };
-    let mut words = client.arguments.iter().map(|word| word.text.as_str());
+    let mut words = client.texts();
     let is_led = names.any(leads)
         || words.any(|text| {
             text.contains("://") || text.contains("host=") || text.contains("service=")
@@ -70,7 +69,7 @@ pub(super) fn is_of_line(analysis: &Analysis, at: usize, client: &Invocation) ->
     if is_led || !is_here {
         return false;
     }
-    let before = analysis.invocations.get(..at).unwrap_or_default();
+    let before = analysis.part(..at);
     before.iter().enumerate().any(|(nth, run)| {
         let is_served = |server: &str| {
             run.program == server
@@ -146,11 +145,7 @@ fn is_new_volume(before: &[Arc<Invocation>], volume: &str) -> bool {
 /// Returns the options before the image of a `docker run` that names none but those that give the container nothing; one that
 /// is not known may give it something.
 fn given_nothing<'a>(before: &[Arc<Invocation>], run: &'a Invocation) -> Option<&'a [Word]> {
-    let mut words = run
-        .arguments
-        .iter()
-        .map(|word| word.text.as_str())
-        .enumerate();
+    let mut words = run.texts().enumerate();
     if words.find(|(_, word)| *word != "container")?.1 != "run" {
         return None;
     }

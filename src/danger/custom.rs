@@ -6,8 +6,7 @@ use super::digest::Digest;
 use super::knowledge::NothingKnown;
 use super::{index, sql};
 use crate::glob::glob;
-use crate::program;
-use crate::program::Fact;
+use crate::program::{self, Fact};
 use crate::shell::{Analysis, DoubtKind, Invocation, Redirect, Stdin, Surroundings, Word, analyse};
 use crate::shell_word::quoted_where_needed;
 
@@ -66,7 +65,7 @@ impl Exact {
     /// Takes an invocation with what feeds it; none where what they do is not told by their own words.
     fn of(analysis: &Analysis, invocation: &Invocation) -> Option<Self> {
         let root = &analysis.surroundings.project_root;
-        let feeders = analysis.invocations.get(invocation.fed_by.clone())?;
+        let feeders = analysis.part(invocation.fed_by.clone());
         let feeders = feeders.iter().map(AsRef::as_ref);
         let parts = feeders
             .filter(|feeder: &&Invocation| !feeder.emulated)
@@ -218,7 +217,7 @@ pub(super) fn meets(
         return false;
     }
     let sections = index::sections(&invocation.program);
-    let values: Vec<&str> = sections.map(|(_, section)| section.values.trim()).collect();
+    let values: Vec<&str> = sections.map(|section| section.values.trim()).collect();
     let values = values.join(" ");
     let digest = Digest::new(analysis, 0, invocation, &values, &NothingKnown);
     let mut operands = digest.operands.iter();

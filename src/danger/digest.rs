@@ -1,6 +1,7 @@
 //! Digest: one invocation as the rules see it, its operands told from the values of its options.
 
 use std::cell::Cell;
+use std::sync::Arc;
 
 use super::knowledge::Knowledge;
 use super::place::{Place, place};
@@ -17,7 +18,7 @@ pub(super) struct Digest<'a> {
     pub(super) invocation: &'a Invocation,
     pub(super) index: usize,
     /// The options that take the next word, and with a `=` behind them those that take what is attached.
-    values: &'a str,
+    pub(super) values: &'a str,
     /// Whether the first operand is taken for the value of an option that is not known.
     pub(super) is_reread: bool,
     /// What is not an option, not the value of one, and not `--`.
@@ -82,7 +83,7 @@ impl<'a> Digest<'a> {
     /// is not.
     pub(super) fn has_option(&self, name: &str) -> bool {
         if name == "--" {
-            return self.invocation.arguments.iter().any(|w| w.text == "--");
+            return self.invocation.has_word(&["--"]);
         }
         if name.contains(['*', '=']) {
             return self.invocation.before_dashes().any(|w| glob(name, &w.text));
@@ -129,25 +130,36 @@ impl<'a> Digest<'a> {
 
     /// Returns the invocations whose output this one reads.
     pub(super) fn feeders(&self) -> impl Iterator<Item = &'a Invocation> + use<'a> {
-        let feeders = self
-            .analysis
-            .invocations
-            .get(self.invocation.fed_by.clone());
-        feeders.unwrap_or_default().iter().map(AsRef::as_ref)
+        let feeders = self.analysis.part(self.invocation.fed_by.clone());
+        feeders.iter().map(AsRef::as_ref)
     }
+
+    /// Returns the invocations that make the text of a word.
+    pub(super) fn makers_of(&self, word: &Word) -> &'a [Arc<Invocation>] {
+        self.analysis.part(word.made_by.clone())
+    }
+
     /// Returns the invocations that make the words of this one.
     pub(super) fn makers(&self) -> impl Iterator<Item = &'a Invocation> + use<'a> {
-        let all = &self.analysis.invocations;
-        let words = self.invocation.arguments.iter();
-        words
-            .flat_map(|w| all.get(w.made_by.clone()).unwrap_or_default())
-            .map(AsRef::as_ref)
+        let (analysis, words) = (self.analysis, self.invocation.arguments.iter());
+        let makers = words.flat_map(|word| analysis.part(word.made_by.clone()));
+        makers.map(AsRef::as_ref)
     }
 
     /// Returns the invocations that stand before this one.
     pub(super) fn earlier(&self) -> impl Iterator<Item = &'a Invocation> + use<'a> {
-        let earlier = self.analysis.invocations.get(..self.index);
-        earlier.unwrap_or_default().iter().map(AsRef::as_ref)
+        self.analysis.part(..self.index).iter().map(AsRef::as_ref)
+    }
+
+    /// Returns the invocations that stand behind this one.
+    pub(super) fn later(&self) -> &'a [Arc<Invocation>] {
+        self.analysis.part(self.index + 1..)
+    }
+
+    /// Whether it goes down into folders.
+    pub(super) fn goes_down(&self) -> bool {
+        let options = ["-r", "-R", "--recursive"];
+        options.iter().any(|option| self.has_option(option))
     }
 
     /// Returns the texts of the arguments, and of the input where that is known.

@@ -6,19 +6,16 @@ use std::sync::Arc;
 use super::custom::CommandPattern;
 use super::digest::Digest;
 use super::finding::Finding;
-use super::index::Firsts;
+use super::index::{Rule, Section, sections};
 use super::knowledge::{Knowledge, NothingKnown};
-use super::pattern::Pattern;
 use super::predicate::opens_machine;
-use super::rules::{InForce, Rule, RuleFile};
+use super::rules::RuleFile;
 use super::script::Read;
-use super::section::Section;
-use super::words::words;
-use super::{container, custom, index, script};
-use crate::program;
-use crate::program::Fact;
-use crate::shell::{Analysis, DoubtKind, Invocation, Surroundings, Word};
+use super::{container, custom, script};
+use crate::program::{self, Fact};
+use crate::shell::{Analysis, DoubtKind, Invocation, Redirect, Surroundings, Word};
 use crate::signal::Severity;
+use crate::words::words;
 
 /// What is forbidden.
 #[derive(Clone, Debug, Default)]
@@ -147,112 +144,123 @@ fn rule_finding(
     knowledge: &dyn Knowledge,
 ) -> Option<Finding> {
     let mut gravest: Option<Finding> = None;
-    let mut weigh = |section: &Section<'_>, rules: InForce<'_>, targets: Option<&[&Word]>| {
-        if only_prints_help(section, invocation) {
-            return;
-        }
-        let mut digest = Digest::new(analysis, at, invocation, section.values, knowledge);
-        let other = if let Some(targets) = targets {
-            digest.operands = targets.to_vec();
-            None
-        } else {
-            digest.past_leading_value()
-        };
-        let digests: Vec<_> = std::iter::once(digest).chain(other).collect();
-        rules.each(firsts(&digests), &mut |rule| {
-            if gravest
-                .as_ref()
-                .is_some_and(|g| g.severity >= rule.severity)
-            {
-                return;
+    for subject in subjects(invocation) {
+        // Most sections read the words alike.
+        let mut readings: Vec<Vec<Digest<'_>>> = Vec::new();
+        for (section, is_strict) in in_force(&subject, analysis, at, invocation, selection) {
+            if only_prints_help(section, invocation) {
+                continue;
             }
-            if let Some(meant) = digests.iter().find(|digest| rule.is_broken_by(digest)) {
-                let mut finding = found(analysis, invocation, rule);
-                if let Some(fact) = meant.note.take() {
-                    finding.reason = format!("{} ({fact})", finding.reason);
+            let values = &*section.values;
+            let is_same = |digests: &Vec<Digest<'_>>| digests.iter().all(|d| d.values == values);
+            if !readings.iter().any(is_same) {
+                let digest = Digest::new(analysis, at, invocation, values, knowledge);
+                readings.push(subject.readings(digest));
+            }
+            let digests = readings.iter().find(|one| is_same(one));
+            let digests = digests.map(Vec::as_slice).unwrap_or_default();
+            for rule in section.rules_for(digests, is_strict) {
+                if gravest
+                    .as_ref()
+                    .is_some_and(|g| g.severity >= rule.severity)
+                {
+                    continue;
                 }
-                gravest = Some(finding);
+                if let Some(meant) = digests.iter().find(|digest| rule.is_broken_by(digest)) {
+                    let mut finding = found(analysis, invocation, rule);
+                    if let Some(fact) = meant.note.take() {
+                        finding.reason = format!("{} ({fact})", finding.reason);
+                    }
+                    gravest = Some(finding);
+                }
+                for digest in digests {
+                    digest.note.take();
+                }
             }
-            for digest in &digests {
-                digest.note.take();
-            }
-        });
-    };
-    each_section(analysis, at, invocation, selection, &mut weigh);
+        }
+    }
     gravest
 }
 
-/// Returns with what the first operands of an invocation begin, by all its readings.
-pub(super) fn firsts(digests: &[Digest<'_>]) -> Firsts {
-    let operands = digests.iter().filter_map(|digest| digest.operands.first());
-    operands.fold(Firsts::NONE, |firsts, operand| {
-        let first = operand.text.bytes().next();
-        first.map_or(firsts, |byte| firsts.with(byte))
-    })
+/// What rules speak of in an invocation: its program, or the files that its redirections write or read.
+pub(super) struct Subject<'a> {
+    /// By which name the sections know it.
+    name: &'a str,
+    targets: Option<Vec<&'a Word>>,
 }
 
-/// Gets a section, those of its rules that are in force, and the targets of redirections where it speaks of these.
-type Visit<'v> = dyn FnMut(&Section<'_>, InForce<'_>, Option<&[&Word]>) + 'v;
+impl<'a> Subject<'a> {
+    /// Returns how the words may be read: as they are, or with the first one taken for the value of an option.
+    fn readings(&self, digest: Digest<'a>) -> Vec<Digest<'a>> {
+        if self.targets.is_some() {
+            return vec![self.reading(digest)];
+        }
+        let other = digest.past_leading_value();
+        std::iter::once(digest).chain(other).collect()
+    }
 
-/// Visits the sections that speak of an invocation.
-pub(super) fn each_section(
+    /// Returns the words as they are, or the targets in their place.
+    pub(super) fn reading(&self, digest: Digest<'a>) -> Digest<'a> {
+        match &self.targets {
+            Some(targets) => Digest {
+                operands: targets.clone(),
+                ..digest
+            },
+            None => digest,
+        }
+    }
+}
+
+/// Returns what rules speak of in an invocation.
+pub(super) fn subjects(invocation: &Invocation) -> impl Iterator<Item = Subject<'_>> {
+    let targets = |name, opens: fn(&Redirect) -> bool| {
+        let redirects = invocation.redirects.iter();
+        let opened: Vec<_> = redirects.filter(|r| opens(r)).map(|r| &r.target).collect();
+        (!opened.is_empty()).then_some(Subject {
+            name,
+            targets: Some(opened),
+        })
+    };
+    let program = (!invocation.program.is_empty()).then_some(Subject {
+        name: &invocation.program,
+        targets: None,
+    });
+    let is_near = |subject: &Subject<'_>| {
+        let mut targets = subject.targets.iter().flatten();
+        !invocation.remote || targets.any(|word| opens_machine(&word.text))
+    };
+    let written = targets(">", Redirect::writes).filter(is_near);
+    let read = targets("<", Redirect::reads);
+    program.into_iter().chain(written).chain(read)
+}
+
+/// Returns the sections that speak of a subject and are in force, each with whether its strict rules are too.
+pub(super) fn in_force<'a>(
+    subject: &Subject<'_>,
     analysis: &Analysis,
     at: usize,
     invocation: &Invocation,
-    selection: &Selection,
-    visit: &mut Visit<'_>,
-) {
-    let mut consider = |program: &str, targets: Option<&[&Word]>| {
-        for (number, section) in index::sections(program) {
-            if let Some(strict) = selection.has(section.preset)
-                && !container::excuses(section.preset, analysis, at, invocation)
-            {
-                let in_force = InForce::Known {
-                    section: number,
-                    strict,
-                };
-                visit(&section, in_force, targets);
-            }
-        }
-        for section in selection
-            .files
-            .iter()
-            .flat_map(|file| file.sections(program))
-        {
-            visit(&section, InForce::Own(&section), targets);
-        }
-    };
-    if !invocation.program.is_empty() {
-        consider(&invocation.program, None);
-    }
-    let writes: Vec<&Word> = invocation
-        .redirects
+    selection: &'a Selection,
+) -> impl Iterator<Item = (&'a Section, bool)> {
+    let own = selection
+        .files
         .iter()
-        .filter(|r| r.writes())
-        .map(|r| &r.target)
-        .collect();
-    let opens_machine = || writes.iter().any(|word| opens_machine(&word.text));
-    if !writes.is_empty() && (!invocation.remote || opens_machine()) {
-        consider(">", Some(&writes));
-    }
-    let reads: Vec<&Word> = invocation
-        .redirects
-        .iter()
-        .filter(|r| r.reads())
-        .map(|r| &r.target)
-        .collect();
-    if !reads.is_empty() {
-        consider("<", Some(&reads));
-    }
+        .flat_map(|file| file.sections(subject.name));
+    let known = sections(subject.name).filter_map(move |section| {
+        let is_strict = selection.has(&section.preset)?;
+        let is_excused = container::excuses(&section.preset, analysis, at, invocation);
+        (!is_excused).then_some((section, is_strict))
+    });
+    known.chain(own.map(|section| (section, true)))
 }
 
-fn found(analysis: &Analysis, invocation: &Invocation, rule: &Rule<'_>) -> Finding {
+fn found(analysis: &Analysis, invocation: &Invocation, rule: &Rule) -> Finding {
     Finding {
-        rule: rule.id.clone(),
+        rule: rule.id.to_string(),
         severity: rule.severity,
-        reason: rule.reason.to_owned(),
-        instead: rule.instead.to_owned(),
-        command: if rule.patterns.iter().any(Pattern::asks_feeders) {
+        reason: rule.reason.to_string(),
+        instead: rule.instead.to_string(),
+        command: if rule.asks_feeders() {
             pipeline(analysis, invocation)
         } else {
             invocation.display()
@@ -267,8 +275,8 @@ const MAX_FEEDERS: usize = 120;
 
 /// Returns a command as one line with the commands that feed it before it.
 fn pipeline(analysis: &Analysis, invocation: &Invocation) -> String {
-    let feeders = analysis.invocations.get(invocation.fed_by.clone());
-    let mut feeders = feeders.unwrap_or_default().iter().peekable();
+    let feeders = analysis.part(invocation.fed_by.clone());
+    let mut feeders = feeders.iter().peekable();
     let made_by_words = invocation.arguments.iter().any(|w| !w.made_by.is_empty());
     let Some(outermost) = feeders
         .peek()
@@ -292,24 +300,11 @@ fn pipeline(analysis: &Analysis, invocation: &Invocation) -> String {
 
 /// Whether a client of subcommands prints its help and ends. What stands behind the name of a program that it runs in
 /// turn is that program's own.
-fn only_prints_help(section: &Section<'_>, invocation: &Invocation) -> bool {
-    let known = program::find(&invocation.program);
-    let has_subcommands = || {
-        let is_client = section.has_subcommands() && !known.is(Fact::Statements);
-        is_client || known.words(Fact::Sends).next().is_some()
-    };
-    let runs = |word: &Word| match word.text.as_str() {
-        "create" => known.is(Fact::Mounts),
-        word => matches!(word, "run" | "exec" | "x" | "dlx"),
-    };
-    let asks = match invocation
-        .before_dashes()
-        .last()
-        .map(|word| word.text.as_str())
-    {
+fn only_prints_help(section: &Section, invocation: &Invocation) -> bool {
+    let last = invocation.before_dashes().last();
+    let asks = match last.map(|word| word.text.as_str()) {
         Some("--help" | "-help") => true,
-        Some("--generate-cli-skeleton") => invocation.program == "aws",
-        Some("help") => invocation.program == "aws",
+        Some("--generate-cli-skeleton" | "help") => invocation.program == "aws",
         // Behind names alone, with no host behind it.
         Some("-h") => {
             let names = invocation.arguments.len() - 1;
@@ -317,7 +312,17 @@ fn only_prints_help(section: &Section<'_>, invocation: &Invocation) -> bool {
         }
         _ => false,
     };
-    asks && has_subcommands() && !invocation.operands().any(runs)
+    if !asks {
+        return false;
+    }
+    let known = program::find(&invocation.program);
+    let has_subcommands = section.has_subcommands() && !known.is(Fact::Statements)
+        || known.words(Fact::Sends).next().is_some();
+    let runs = |word: &Word| match word.text.as_str() {
+        "create" => known.is(Fact::Mounts),
+        word => matches!(word, "run" | "exec" | "x" | "dlx"),
+    };
+    has_subcommands && !invocation.operands().any(runs)
 }
 
 /// Whether an invocation is told to print its help, or what it would do, and to do nothing.

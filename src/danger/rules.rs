@@ -1,42 +1,56 @@
-//! Rules as data: the sections of `policies/rules/*.rules` and of files of a user's own. docs/rules.md tells the format.
+//! Rules as data: when an invocation breaks one, and files of rules of a user's own. docs/rules.md tells the format.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use super::digest::Digest;
-use super::index;
-use super::index::Firsts;
+use super::format;
+use super::index::{PRESETS, Rule, Section, Text};
 use super::pattern::Pattern;
-use super::presets::PRESETS;
-use super::section::{Section, sections};
 use crate::signal::Severity;
 
-/// One rule: what a command must not do, and what to do instead.
-#[derive(Debug)]
-pub struct Rule<'t> {
-    /// The preset's name and the rule's own: `git:reset-hard`.
-    pub id: String,
-    /// The preset it belongs to.
-    pub preset: &'t str,
-    /// How grave it is.
-    pub severity: Severity,
-    /// Whether only its own preset has it, not `standard`.
-    pub strict: bool,
-    /// Why the command is dangerous.
-    pub reason: &'t str,
-    /// What can be done instead.
-    pub instead: &'t str,
-    pub(super) patterns: Vec<Pattern<'t>>,
-    /// Where one of them holds, the rule does not.
-    pub(super) unless: Vec<Pattern<'t>>,
-}
+impl Rule {
+    fn read(preset: &str, rule: &format::Rule<'_>) -> Self {
+        let lines = |lines: &[(usize, &str)]| {
+            let texts: Vec<_> = lines.iter().map(|(_, text)| *text).collect();
+            Text::Owned(texts.join("\n"))
+        };
+        Self {
+            id: Text::Owned(format!("{preset}:{}", rule.name)),
+            preset: Text::Owned(preset.to_owned()),
+            severity: severity(rule.severity).unwrap_or(Severity::High),
+            strict: rule.is_strict,
+            reason: Text::Owned(rule.reason.to_owned()),
+            instead: Text::Owned(rule.instead.to_owned()),
+            patterns: lines(&rule.patterns),
+            unless: lines(&rule.unless),
+            firsts: rule.firsts(),
+        }
+    }
 
-impl Rule<'_> {
+    pub(super) fn patterns(&self) -> impl Iterator<Item = Pattern<'_>> {
+        self.patterns.lines().map(Pattern)
+    }
+
+    /// Returns those of which none may hold.
+    pub(super) fn unless(&self) -> impl Iterator<Item = Pattern<'_>> {
+        self.unless.lines().map(Pattern)
+    }
+
+    /// Whether it asks what feeds the invocation, which then belongs to what is told of it.
+    pub(super) fn asks_feeders(&self) -> bool {
+        self.patterns.contains("@fed")
+    }
+
     /// Whether an invocation breaks it. What excuses is asked last, for it may ask git and the disk.
     pub(super) fn is_broken_by(&self, digest: &Digest<'_>) -> bool {
-        let any = |patterns: &[Pattern<'_>]| patterns.iter().any(|p| p.matches(digest));
-        any(&self.patterns) && !any(&self.unless)
+        self.patterns().any(|one| one.matches(digest))
+            && !self.unless().any(|one| one.matches(digest))
     }
+}
+
+fn severity(name: &str) -> Option<Severity> {
+    Severity::ALL.iter().copied().find(|one| one.name() == name)
 }
 
 /// What is wrong with a line of a file of rules.
@@ -50,10 +64,7 @@ pub struct RuleFault {
 
 /// A file of rules that is not one of the program's own.
 #[derive(Clone, Debug)]
-pub struct RuleFile {
-    name: Arc<str>,
-    text: Arc<str>,
-}
+pub struct RuleFile(Arc<[Section]>);
 
 impl RuleFile {
     /// Reads a file of rules; its name is that of its preset, and stands before the ids of its rules.
@@ -63,247 +74,58 @@ impl RuleFile {
     /// Every line that is not understood, rules that lack something, and a name that a preset of the program has.
     pub fn new(name: &str, text: &str) -> Result<Self, Vec<RuleFault>> {
         let mut faults = check(name, text);
-        if PRESETS.iter().any(|preset| preset.name == name) || matches!(name, "standard" | "none") {
+        if PRESETS.contains(&name) || matches!(name, "standard" | "none") {
             let message = format!("`{name}` is the name of a preset of the program");
             faults.push(RuleFault { line: 1, message });
         }
-        let file = Self {
-            name: name.into(),
-            text: text.into(),
-        };
-        if faults.is_empty() {
-            Ok(file)
-        } else {
-            Err(faults)
+        if !faults.is_empty() {
+            return Err(faults);
         }
+        let sections = format::read(name, text, &mut |_, _| {}).into_iter();
+        let sections = sections.map(|section| Section {
+            preset: Text::Owned(name.to_owned()),
+            programs: Text::Owned(section.programs.to_owned()),
+            values: Text::Owned(section.values.to_owned()),
+            rules: section
+                .rules
+                .iter()
+                .map(|rule| Rule::read(name, rule))
+                .collect(),
+        });
+        Ok(Self(sections.collect()))
     }
 
     /// Returns the sections that speak of a program.
-    pub(super) fn sections<'a>(&'a self, program: &'a str) -> impl Iterator<Item = Section<'a>> {
-        sections(&self.name, &self.text).filter(move |section| section.names(program))
-    }
-}
-
-/// Returns every rule of every preset, for listings and tests.
-pub fn all_rules() -> Vec<&'static Rule<'static>> {
-    (0..index::RULES).filter_map(known).collect()
-}
-
-/// Returns a rule of the program's own by its number, read when first asked for: most are about other subcommands.
-fn known(rule: usize) -> Option<&'static Rule<'static>> {
-    static RULES: [OnceLock<Option<Rule<'static>>>; index::RULES] =
-        [const { OnceLock::new() }; index::RULES];
-    let read = || read(&index::rule(rule), None).pop();
-    RULES.get(rule)?.get_or_init(read).as_ref()
-}
-
-/// The rules of a section that are in force.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum InForce<'r> {
-    /// Of the program's own.
-    Known {
-        /// The section's number.
-        section: usize,
-        /// Whether those are too that only their own preset has.
-        strict: bool,
-    },
-    /// Of a user's file.
-    Own(&'r Section<'r>),
-}
-
-impl InForce<'_> {
-    /// Shows each rule that may mean a command whose first operand begins like this.
-    pub(super) fn each(self, firsts: Firsts, see: &mut dyn FnMut(&Rule<'_>)) {
-        match self {
-            Self::Known { section, strict } => index::rules(section, firsts)
-                .filter_map(known)
-                .filter(|rule| strict || !rule.strict)
-                .for_each(see),
-            Self::Own(section) => read(section, None).iter().for_each(see),
-        }
+    pub(super) fn sections(&self, program: &str) -> impl Iterator<Item = &Section> {
+        self.0.iter().filter(move |section| section.names(program))
     }
 }
 
 /// Returns what is wrong with a file of rules.
 pub fn check(name: &str, text: &str) -> Vec<RuleFault> {
     let mut faults = Vec::new();
+    let mut fault = |line, message: String| faults.push(RuleFault { line, message });
     let mut ids = BTreeSet::new();
-    let mut begun = false;
-    for (line, text) in (1..).zip(text.lines()) {
-        begun |= text.starts_with('[');
-        if !begun && !text.trim().is_empty() && !text.starts_with('#') {
-            let message = "a rule belongs below a section: `[program]`".to_owned();
-            faults.push(RuleFault { line, message });
+    let sections = format::read(name, text, &mut |line, what| fault(line, what.to_owned()));
+    for rule in sections.iter().flat_map(|section| &section.rules) {
+        if severity(rule.severity).is_none() {
+            let names: Vec<_> = Severity::ALL.iter().map(|known| known.name()).collect();
+            let (given, names) = (rule.severity, names.join(", "));
+            let message = format!("`{given}` is not a severity; expected one of {names}");
+            fault(rule.line, message);
         }
-    }
-    for section in sections(name, text) {
-        if section.programs.trim().is_empty() || !section.is_closed {
-            let message = "a section names programs: `[git]`, `[cp mv]`, `[aws*]`".to_owned();
-            faults.push(RuleFault {
-                line: section.line,
-                message,
-            });
-        }
-        for rule in read(&section, Some(&mut faults)) {
-            if !ids.insert(rule.id.clone()) {
-                let message = format!("the rule `{}` stands twice", rule.id);
-                faults.push(RuleFault {
-                    line: section.line,
-                    message,
-                });
+        for (line, conditions) in rule.patterns.iter().chain(&rule.unless) {
+            if let Err(message) = Pattern(conditions).check() {
+                fault(*line, message);
             }
+        }
+        if !ids.insert(rule.name) {
+            fault(
+                rule.line,
+                format!("the rule `{name}:{}` stands twice", rule.name),
+            );
         }
     }
     faults.sort_by_key(|fault| fault.line);
     faults
-}
-
-/// Reads the rules of a section, as far as they are understood; what is not is told where faults are asked for.
-pub(super) fn read<'t>(
-    section: &Section<'t>,
-    mut faults: Option<&mut Vec<RuleFault>>,
-) -> Vec<Rule<'t>> {
-    let mut rules: Vec<Rule<'t>> = Vec::new();
-    let mut began = 0;
-    let is_checked = faults.is_some();
-    let mut fault = |line, message| {
-        if let Some(faults) = &mut faults {
-            faults.push(RuleFault { line, message });
-        }
-    };
-    for (line, text) in (section.line + 1..).zip(section.body.lines()) {
-        if text.trim().is_empty() || text.starts_with('#') {
-            continue;
-        }
-        let Some(inner) = text.strip_prefix("  ") else {
-            if let Some(rule) = rules.last() {
-                lacks(rule, |message| fault(began, message));
-            }
-            began = line;
-            rules.push(head(section.preset, text, |message| fault(line, message)));
-            continue;
-        };
-        let Some(rule) = rules.last_mut() else {
-            fault(
-                line,
-                "a pattern belongs below a rule: `name severity`".to_owned(),
-            );
-            continue;
-        };
-        if let Some(reason) = inner.strip_prefix("why: ") {
-            rule.reason = reason;
-            continue;
-        }
-        if let Some(instead) = inner.strip_prefix("try: ") {
-            rule.instead = instead;
-            continue;
-        }
-        let (conditions, kind) = match inner.strip_prefix("unless: ") {
-            Some(conditions) => (conditions, &mut rule.unless),
-            None => (inner, &mut rule.patterns),
-        };
-        let pattern = Pattern::new(conditions);
-        match is_checked.then(|| pattern.check()) {
-            Some(Err(message)) => fault(line, message),
-            _ => kind.push(pattern),
-        }
-    }
-    if let Some(rule) = rules.last() {
-        lacks(rule, |message| fault(began, message));
-    }
-    rules
-}
-
-/// Reads the first line of a rule.
-fn head<'t>(preset: &'t str, line: &str, mut fault: impl FnMut(String)) -> Rule<'t> {
-    let mut words = line.split_whitespace();
-    let id = words.next().unwrap_or_default();
-    let severity = words.next().unwrap_or_default();
-    let known = Severity::ALL.iter().find(|known| known.name() == severity);
-    if known.is_none() {
-        let names: Vec<_> = Severity::ALL.iter().map(|known| known.name()).collect();
-        fault(format!(
-            "`{severity}` is not a severity; expected one of {}",
-            names.join(", ")
-        ));
-    }
-    let strict = words.next();
-    if strict.is_some_and(|word| word != "strict") || words.next().is_some() {
-        fault("behind the severity only `strict` may stand".to_owned());
-    }
-    Rule {
-        id: format!("{preset}:{id}"),
-        preset,
-        severity: known.copied().unwrap_or(Severity::High),
-        strict: strict.is_some(),
-        reason: "",
-        instead: "",
-        patterns: Vec::new(),
-        unless: Vec::new(),
-    }
-}
-
-/// Tells what a rule lacks.
-fn lacks(rule: &Rule<'_>, mut fault: impl FnMut(String)) {
-    for (part, is_lacking) in [
-        ("pattern", rule.patterns.is_empty()),
-        ("reason: `why: …`", rule.reason.is_empty()),
-        ("way out: `try: …`", rule.instead.is_empty()),
-    ] {
-        if is_lacking {
-            fault(format!("`{}` has no {part}", rule.id));
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// All of each preset, read whole, section by section.
-    fn read_whole() -> impl Iterator<Item = Vec<Rule<'static>>> {
-        PRESETS.iter().flat_map(|preset| {
-            let sections = sections(preset.name, preset.text);
-            sections.map(|section| read(&section, None))
-        })
-    }
-
-    #[test]
-    fn the_index_has_every_rule_as_it_is_written() {
-        let written: Vec<_> = read_whole().flatten().map(|r| format!("{r:?}")).collect();
-        let indexed: Vec<_> = all_rules().iter().map(|r| format!("{r:?}")).collect();
-        assert_eq!(written, indexed);
-    }
-
-    #[test]
-    fn the_index_leaves_out_no_rule_that_may_mean_an_operand() {
-        let first_words = |rule: &Rule<'static>| {
-            let patterns = rule.patterns.iter();
-            let words = patterns.map(|pattern| pattern.text().split(' ').next().unwrap());
-            words.flat_map(|word| word.split('|')).collect::<Vec<_>>()
-        };
-        for (number, rules) in read_whole().enumerate() {
-            let shown = |firsts: Firsts| {
-                let mut shown = Vec::new();
-                let section = InForce::Known {
-                    section: number,
-                    strict: true,
-                };
-                section.each(firsts, &mut |rule| shown.push(rule.id.clone()));
-                shown
-            };
-            for rule in &rules {
-                for word in first_words(rule) {
-                    let operand = word.replace(['*', '?', '$'], "x");
-                    let first = operand.bytes().next().unwrap_or(b'x');
-                    let shown = shown(Firsts::NONE.with(first));
-                    assert!(shown.contains(&rule.id), "{} {word}", rule.id);
-                }
-            }
-            // With no operand, rules that name none are still asked.
-            for rule in shown(Firsts::NONE) {
-                assert!(rules.iter().any(|known| known.id == rule));
-            }
-        }
-    }
 }

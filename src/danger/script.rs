@@ -7,15 +7,15 @@ use std::sync::Arc;
 use super::finding::Finding;
 use super::knowledge::Knowledge;
 use super::place::{Place, place};
-use crate::program;
-use crate::program::Fact;
+use crate::program::{self, Fact};
 use crate::search::read_short;
 use crate::shell::{
-    Analysis, Invocation, LINE_OF_FILE, Stdin, Surroundings, Word, analyse, lexical, run_by,
-    shebang,
+    Analysis, Invocation, LINE_OF_FILE, Stdin, Surroundings, Word, analyse, file_name, lexical,
+    run_by, shebang,
 };
 use crate::shell_word::quoted_where_needed;
 use crate::signal::Severity;
+use crate::words::words;
 
 /// How deep scripts that run scripts are followed, and how many are read for one command line.
 const MAX_DEPTH: usize = 3;
@@ -26,17 +26,7 @@ const MAX_LENGTH: u64 = 16 << 10;
 const MAX_CODE: usize = 4 << 10;
 
 /// How scripts say in which folder they lie.
-const OWN_FOLDER: &[&str] = &[
-    "$(dirname \"$0\")",
-    "$(dirname $0)",
-    "$(dirname -- \"$0\")",
-    "$(dirname \"${BASH_SOURCE[0]}\")",
-    "$(dirname -- \"${BASH_SOURCE[0]}\")",
-    "$(dirname ${BASH_SOURCE[0]})",
-    "$(dirname \"${BASH_SOURCE}\")",
-    "${0%/*}",
-    "${BASH_SOURCE%/*}",
-];
+const OWN_FOLDER: &[&str] = words!("own-folder", lines);
 
 /// What was read so far for one command line.
 #[derive(Debug, Default)]
@@ -121,7 +111,7 @@ fn is_of_project(invocation: &Invocation, file: &Path, surroundings: &Surroundin
 /// Returns the file with the text that a script has when it runs: itself, or what the line copies there before; none where the
 /// line writes it anew, which is then judged by what it writes.
 fn as_it_will_be(analysis: &Analysis, at: usize, file: PathBuf) -> Option<PathBuf> {
-    let earlier = analysis.invocations.get(..at).unwrap_or_default();
+    let earlier = analysis.part(..at);
     let is_it = |i: &Invocation, word: &Word| place_of(analysis, i, word).as_ref() == Some(&file);
     let mut source = None;
     for i in earlier.iter().filter(|i| !i.remote) {
@@ -230,7 +220,7 @@ fn analysed(
 /// Returns the arguments that a script is given, as words of a shell.
 fn given(invocation: &Invocation, file: &Path) -> String {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
-    let is_script = |word: &Word| word.text.rsplit('/').next() == Some(&name);
+    let is_script = |word: &Word| file_name(&word.text) == name;
     let mut arguments = invocation.arguments.iter();
     if !is_script(&invocation.path) {
         arguments.find(|word| is_script(word));

@@ -1,6 +1,7 @@
 //! SQL that a command line gives to a database: which statements lose data.
 
-use super::words::{says_test, says_test_store, words};
+use super::testing::{says_test, says_test_store};
+use crate::words::{holds_any, words};
 
 /// Whether a program is known to take back all that stands between `BEGIN` and `ROLLBACK`.
 pub(super) fn takes_back(program: &str) -> bool {
@@ -256,9 +257,7 @@ fn is_ruling_of(words: &[&str]) -> bool {
 fn makes_losing(text: &str, words: &[String]) -> bool {
     let lower = text.to_ascii_lowercase();
     words.iter().any(|w| w == "execute")
-        && ["'drop ", "'truncate ", "'delete from "]
-            .iter()
-            .any(|start| lower.contains(start))
+        && holds_any(&lower, &["'drop ", "'truncate ", "'delete from "])
 }
 
 /// Whether a statement has a condition that is not true for every row.

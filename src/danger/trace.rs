@@ -1,10 +1,10 @@
 //! Trace: which rules were near a command, and which of their conditions kept them from holding; for people who ask why.
 
 use super::digest::Digest;
-use super::judge::{Selection, each_section, firsts};
+use super::index::Rule;
+use super::judge::{Selection, in_force, subjects};
 use super::knowledge::Knowledge;
 use super::pattern::Pattern;
-use super::rules::Rule;
 use crate::shell::Analysis;
 use crate::signal::Severity;
 
@@ -28,18 +28,11 @@ pub fn near(analysis: &Analysis, selection: &Selection, knowledge: &dyn Knowledg
     let mut found = Vec::new();
     for (at, invocation) in analysis.invocations.iter().enumerate() {
         let allowing = selection.allowing(analysis, invocation);
-        each_section(
-            analysis,
-            at,
-            invocation,
-            selection,
-            &mut |section, in_force, targets| {
-                let mut digest = Digest::new(analysis, at, invocation, section.values, knowledge);
-                if let Some(targets) = targets {
-                    digest.operands = targets.to_vec();
-                }
-                let digests = std::slice::from_ref(&digest);
-                in_force.each(firsts(digests), &mut |rule| {
+        for subject in subjects(invocation) {
+            for (section, is_strict) in in_force(&subject, analysis, at, invocation, selection) {
+                let digest = Digest::new(analysis, at, invocation, &section.values, knowledge);
+                let digest = subject.reading(digest);
+                for rule in section.rules_for(std::slice::from_ref(&digest), is_strict) {
                     let allowed = |near: Near| match allowing.filter(|_| near.missing.is_none()) {
                         Some(entry) => Near {
                             missing: Some(format!("allow_commands: {}", entry.text)),
@@ -48,36 +41,36 @@ pub fn near(analysis: &Analysis, selection: &Selection, knowledge: &dyn Knowledg
                         None => near,
                     };
                     found.extend(nearest(rule, &digest).map(allowed));
-                });
-            },
-        );
+                }
+            }
+        }
     }
     found
 }
 
 /// Returns how near a rule is by the pattern that is nearest.
-fn nearest(rule: &Rule<'_>, digest: &Digest<'_>) -> Option<Near> {
-    let near = rule.patterns.iter().filter_map(|pattern| {
+fn nearest(rule: &Rule, digest: &Digest<'_>) -> Option<Near> {
+    let near = rule.patterns().filter_map(|pattern| {
         let missing = missing(pattern, digest)?;
         Some((missing, pattern))
     });
     let (missing, pattern) = near.min_by_key(|(missing, _)| missing.len())?;
-    let excuse = || rule.unless.iter().find(|one| one.matches(digest));
+    let excuse = || rule.unless().find(|one| one.matches(digest));
     let missing = match missing.first() {
         Some(text) => Some((*text).to_owned()),
-        None => excuse().map(|one| format!("unless: {}", one.text())),
+        None => excuse().map(|one| format!("unless: {}", one.0)),
     };
     Some(Near {
         command: digest.invocation.display(),
-        rule: rule.id.clone(),
+        rule: rule.id.to_string(),
         severity: rule.severity,
-        pattern: pattern.text().to_owned(),
+        pattern: pattern.0.to_owned(),
         missing,
     })
 }
 
 /// Returns the conditions of a pattern that do not hold, where they are one at most and another one does.
-fn missing<'t>(pattern: &Pattern<'t>, digest: &Digest<'_>) -> Option<Vec<&'t str>> {
+fn missing<'t>(pattern: Pattern<'t>, digest: &Digest<'_>) -> Option<Vec<&'t str>> {
     let missing = pattern.missing(digest)?;
     let is_near = missing.is_empty() || missing.len() == 1 && pattern.len() > 1;
     is_near.then_some(missing)

@@ -11,8 +11,7 @@ use super::{READ, TOLD, invocations, named, outward, told, words};
 use crate::danger::{self, Selection};
 use crate::event::{ToolKind, name_words};
 use crate::fact::Facts;
-use crate::program;
-use crate::program::Fact;
+use crate::program::{self, Fact};
 use crate::session::{Origin, Origins};
 use crate::shell::Invocation;
 
@@ -184,7 +183,7 @@ fn grants(operands: &[Vec<String>]) -> bool {
 fn extends_agent(invocation: &Invocation) -> bool {
     let verbs = outward::verbs(invocation);
     let is_agent = program::find(&invocation.program).lists(Fact::Sends, "mcp");
-    let mut words = invocation.arguments.iter().map(|word| word.text.as_str());
+    let mut words = invocation.texts();
     is_agent
         && matches!(
             verbs,

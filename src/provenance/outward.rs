@@ -7,8 +7,7 @@ use crate::danger::Knowledge as _;
 use crate::event::{ToolKind, ToolView, name_words};
 use crate::fact::Facts;
 use crate::oracle::ProjectKnowledge;
-use crate::program;
-use crate::program::Fact;
+use crate::program::{self, Fact};
 use crate::session::{Origin, Origins};
 use crate::shell::{DoubtKind, Invocation, Redirect, Stdin, destination, names_destination};
 
@@ -287,7 +286,7 @@ pub(super) fn packages(invocation: &Invocation) -> impl Iterator<Item = &str> {
 /// Whether a call of a service's client sets something there by a path of the service.
 pub(super) fn sets_at_service(invocation: &Invocation) -> bool {
     const SETTING: &[&str] = &["-f", "-F", "--field", "--raw-field", "--input"];
-    let words = || invocation.arguments.iter().map(|word| word.text.as_str());
+    let words = || invocation.texts();
     let method = words()
         .skip_while(|word| !matches!(*word, "-X" | "--method"))
         .nth(1);
@@ -303,7 +302,7 @@ pub(super) fn sets_at_service(invocation: &Invocation) -> bool {
 pub(super) fn named_in_path(invocation: &Invocation) -> Option<&str> {
     let is_call =
         matches!(invocation.program.as_str(), "gh" | "glab") && verbs(invocation)[0] == Some("api");
-    let paths = invocation.arguments.iter().map(|word| word.text.as_str());
+    let paths = invocation.texts();
     let mut paths = paths.filter(|text| is_call && text.matches('/').count() >= 3);
     let name = paths.next()?.rsplit('/').next()?;
     (name.len() > 4 && name.contains(['-', '_'])).then_some(name)
@@ -406,7 +405,7 @@ pub(super) fn is_listed(address: &str, trusted: &[String]) -> bool {
 
 /// Returns what of a program's arguments names another machine.
 pub(super) fn addresses(invocation: &Invocation) -> impl Iterator<Item = &str> {
-    let texts = invocation.arguments.iter().map(|word| word.text.as_str());
+    let texts = invocation.texts();
     texts.filter(|text| {
         let host = text.split(['/', ':']).next().unwrap_or_default();
         text.contains("://")

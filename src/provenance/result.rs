@@ -12,8 +12,7 @@ use super::{CUT, FOREIGN, SEEN, SPOKEN, TOLD, form, invocations, named, outward,
 use crate::config::ProvenanceSettings;
 use crate::event::{ToolKind, name_words};
 use crate::fact::Facts;
-use crate::program;
-use crate::program::Fact;
+use crate::program::{self, Fact};
 use crate::session::{Origin, Origins};
 use crate::shell::{Effect, Invocation, lexical};
 

@@ -8,8 +8,7 @@ use super::found::leaves;
 use super::{SPOKEN, TOLD, act, form, invocations, outward, owner, words};
 use crate::event::ToolKind;
 use crate::fact::Facts;
-use crate::program;
-use crate::program::Fact;
+use crate::program::{self, Fact};
 use crate::session::{Origin, Origins};
 use crate::shell::is_loopback;
 

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::filter::wild;
 use crate::pattern::Pattern;
-use crate::shell::{Invocation, Word, is_depth_first, roots};
+use crate::shell::{Invocation, Word, file_name, is_depth_first, roots};
+use crate::words::words;
 
 /// How deep an expression is followed; what lies deeper is not told.
 const MAX_DEPTH: usize = 64;
@@ -46,58 +47,10 @@ impl Known {
 }
 
 /// Tests without a word behind them of which the answer is known.
-const PLAIN: &[&str] = &[
-    "-daystart",
-    "-depth",
-    "-d",
-    "-follow",
-    "-ignore_readdir_race",
-    "-mount",
-    "-noleaf",
-    "-noignore_readdir_race",
-    "-nowarn",
-    "-true",
-    "-warn",
-    "-xdev",
-];
+const PLAIN: &[&str] = words!("plain-find-tests");
 
 /// Tests with a word behind them, besides those that are judged.
-const WITH_WORD: &[&str] = &[
-    "-Bmin",
-    "-Bnewer",
-    "-Btime",
-    "-amin",
-    "-anewer",
-    "-atime",
-    "-cmin",
-    "-cnewer",
-    "-context",
-    "-ctime",
-    "-flags",
-    "-fls",
-    "-fprint",
-    "-fprint0",
-    "-fstype",
-    "-gid",
-    "-group",
-    "-ilname",
-    "-inum",
-    "-links",
-    "-lname",
-    "-mmin",
-    "-mtime",
-    "-newer",
-    "-perm",
-    "-regextype",
-    "-samefile",
-    "-since",
-    "-size",
-    "-uid",
-    "-used",
-    "-user",
-    "-xattrname",
-    "-xtype",
-];
+const WITH_WORD: &[&str] = words!("find-tests-with-word");
 
 /// What `find` prints by.
 const PRINTS: &[&str] = &["-ls", "-print", "-print0", "-printf"];
@@ -339,7 +292,7 @@ impl<'a> Visit<'a> {
                     return Known::Maybe;
                 };
                 let whole = self.printed.trim_end_matches('/');
-                let name = whole.rsplit('/').next().unwrap_or(whole);
+                let name = file_name(whole);
                 let text = if is_name { name } else { &self.printed };
                 wild(&pattern.text, text, folds).map_or(Known::Maybe, Known::of)
             }

@@ -6,6 +6,7 @@ use super::options::{INSTEAD_OF_PATTERN, Options, is_grep, is_steered, searches}
 use crate::glob::glob;
 use crate::pattern::Pattern;
 use crate::shell::{Analysis, Invocation};
+use crate::words::{holds_any, words};
 
 /// Whether a text fits a pattern of file names in which `*` stands for a slash, too; none where that cannot be told.
 pub(crate) fn wild(pattern: &str, text: &str, folds: bool) -> Option<bool> {
@@ -57,30 +58,7 @@ fn literal(c: char, regex: &mut String) {
 }
 
 /// The options of a search in a pipe by which it can be told of a line whether it is let through.
-const READ: &[&str] = &[
-    "-E",
-    "-F",
-    "-P",
-    "-S",
-    "-a",
-    "-e",
-    "-h",
-    "-i",
-    "-s",
-    "-v",
-    "-w",
-    "-x",
-    "--color",
-    "--extended-regexp",
-    "--fixed-strings",
-    "--ignore-case",
-    "--invert-match",
-    "--line-regexp",
-    "--perl-regexp",
-    "--regexp",
-    "--smart-case",
-    "--word-regexp",
-];
+const READ: &[&str] = words!("plain-filter-options");
 
 /// Whether a name comes through programs in a pipe. Behind one that makes another of it that cannot be told.
 pub(crate) fn come_through(analysis: &Analysis, filters: &[Arc<Invocation>], name: &str) -> bool {
@@ -200,9 +178,7 @@ fn has_odd_class(pattern: &str) -> bool {
         return false;
     };
     let class = class.rsplit_once(']').map_or(class, |(class, _)| class);
-    ["\\", "&&", "--", "~~"]
-        .iter()
-        .any(|odd| class.contains(odd))
+    holds_any(class, &["\\", "&&", "--", "~~"])
 }
 
 /// Returns a basic expression as an extended one: what has a meaning bare in one has it behind a `\` in the other.

@@ -7,59 +7,13 @@ use super::file;
 use super::filter::{meets_any, wild};
 use super::options::{Given, INSTEAD_OF_PATTERN, Options, is_grep};
 use crate::shell::{Invocation, Word, glob_of};
+use crate::words::words;
 
 /// The longest file in which is looked for what a search looks for, in bytes.
 const MOST_LOOKED_AT: u64 = 1 << 20;
 
 /// Options with which a search for a plain text finds no file that does not hold it, besides `-E` of `grep`.
-const PLAIN: &[&str] = &[
-    "-.",
-    "-F",
-    "-G",
-    "-H",
-    "-I",
-    "-P",
-    "-R",
-    "-S",
-    "-T",
-    "-d",
-    "-e",
-    "-g",
-    "-h",
-    "-i",
-    "-l",
-    "-n",
-    "-r",
-    "-s",
-    "-t",
-    "-u",
-    "-w",
-    "-x",
-    "--color",
-    "--dereference-recursive",
-    "--directories",
-    "--exclude",
-    "--exclude-dir",
-    "--extended-regexp",
-    "--files-with-matches",
-    "--fixed-strings",
-    "--glob",
-    "--hidden",
-    "--ignore-case",
-    "--iglob",
-    "--include",
-    "--line-number",
-    "--line-regexp",
-    "--no-ignore",
-    "--null",
-    "--recursive",
-    "--regexp",
-    "--smart-case",
-    "--type",
-    "--type-not",
-    "--unrestricted",
-    "--word-regexp",
-];
+const PLAIN: &[&str] = words!("plain-search-options");
 
 /// Whether a search goes into folders that begin with a dot.
 pub(crate) fn goes_into_hidden(search: &Invocation) -> bool {
@@ -110,28 +64,6 @@ fn by_grep(grep: &Options<'_>, way: &Path) -> bool {
     !is_in_left_out && decides.map_or(is_usual, |given| is_in(&given.name))
 }
 
-/// The kinds of files that have to do with what is guarded, as `rg` calls them, with their endings.
-const KINDS: &[(&str, &[&str])] = &[
-    ("c", &["c", "h"]),
-    ("cpp", &["cpp", "cc", "hpp", "h"]),
-    ("css", &["css"]),
-    ("go", &["go"]),
-    ("html", &["html"]),
-    ("java", &["java"]),
-    ("js", &["js", "cjs", "mjs", "jsx"]),
-    ("json", &["json", "jsonl"]),
-    ("markdown", &["md", "mdx", "markdown"]),
-    ("md", &["md", "mdx", "markdown"]),
-    ("php", &["php"]),
-    ("py", &["py"]),
-    ("python", &["py"]),
-    ("ruby", &["rb"]),
-    ("rust", &["rs"]),
-    ("toml", &["toml"]),
-    ("ts", &["ts", "tsx", "mts", "cts"]),
-    ("yaml", &["yaml", "yml"]),
-];
-
 fn by_rg(rg: &Options<'_>, root: &str, way: &Path) -> bool {
     let folds_all = rg.has(&["--glob-case-insensitive"]);
     let globs: Vec<_> = rg.named(&["-g", "--glob", "--iglob"]).collect();
@@ -170,11 +102,20 @@ fn by_rg(rg: &Options<'_>, root: &str, way: &Path) -> bool {
     let kinds = rg.values(&["-t", "--type"]);
     let ending = way.extension().map(|e| e.to_string_lossy().to_lowercase());
     let makes_kinds = rg.has(&["--type-add", "--type-clear"]);
+    // The kinds of files that have to do with what is guarded, as `rg` calls them, with their endings.
+    let known = words!("rg-kinds", lines).iter().map(|line| line.split(' '));
+    let endings_of = |kind: &str| {
+        known
+            .clone()
+            .find_map(|mut words| (words.next() == Some(kind)).then_some(words))
+    };
     let may_be = |(kind, is_dynamic): &(&str, bool)| {
-        let known = KINDS.iter().find(|(name, _)| name == kind);
-        let endings = known.map(|(_, endings)| *endings);
-        let endings = endings.filter(|_| !is_dynamic && !makes_kinds);
-        endings.is_none_or(|endings| ending.as_deref().is_some_and(|e| endings.contains(&e)))
+        let endings = endings_of(kind).filter(|_| !is_dynamic && !makes_kinds);
+        endings.is_none_or(|mut endings| {
+            ending
+                .as_deref()
+                .is_some_and(|e| endings.any(|one| one == e))
+        })
     };
     kinds.is_empty() || kinds.iter().any(may_be)
 }

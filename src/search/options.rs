@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::program;
-use crate::program::{Fact, Program};
+use crate::program::{self, Fact, Program};
 use crate::shell::{Analysis, Invocation, Word, is_reader};
 
 /// Options by which the first operand of a search is no pattern.

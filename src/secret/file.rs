@@ -28,7 +28,9 @@ pub fn is_secret_file(path: &str) -> bool {
     if path.contains('\\') {
         return is_secret_file(&path.replace('\\', "/"));
     }
-    if let Some(plain) = without_classes(path).or_else(|| without_return(path)) {
+    let (has_class, has_folder) = (path.contains('['), path.contains('/'));
+    let plain = has_class.then(|| without_classes(path)).flatten();
+    if let Some(plain) = plain.or_else(|| has_folder.then(|| without_return(path)).flatten()) {
         return is_secret_file(&plain);
     }
     let (dir, name) = path.rsplit_once('/').unwrap_or(("", path));
@@ -44,7 +46,10 @@ pub fn is_secret_file(path: &str) -> bool {
         return false;
     }
     let bound = ROWS.iter().find(|[_, names, below]| {
-        *below != "-" && names.split('|').any(|p| glob(p, name)) && below.split('|').any(is_below)
+        !dir.is_empty()
+            && *below != "-"
+            && names.split('|').any(|p| glob(p, name))
+            && below.split('|').any(is_below)
     });
     if let Some([kind, _, _]) = bound {
         return *kind == "secret";

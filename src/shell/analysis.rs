@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::PathBuf;
+use std::slice::SliceIndex;
 use std::sync::Arc;
 
 use super::invocation::distinct;
@@ -58,6 +59,14 @@ pub enum DoubtKind {
 }
 
 impl Analysis {
+    /// Returns the invocations of a range; none where it reaches too far.
+    pub(crate) fn part(
+        &self,
+        range: impl SliceIndex<[Arc<Invocation>], Output = [Arc<Invocation>]>,
+    ) -> &[Arc<Invocation>] {
+        self.invocations.get(range).unwrap_or_default()
+    }
+
     /// Returns the names of all programs, each once, in order.
     pub fn programs(&self) -> Vec<String> {
         distinct(
@@ -117,10 +126,7 @@ impl Analysis {
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.invocations.iter().flat_map(|i| {
             let stdin = i.stdin.text();
-            i.arguments
-                .iter()
-                .map(|word| word.text.as_str())
-                .chain(stdin)
+            i.texts().chain(stdin)
         })
     }
 

@@ -34,10 +34,7 @@ impl Walker<'_> {
                     self.assign_expanded(word);
                     if let Some((name, value)) = word.text.split_once('=') {
                         self.run_lasting_variable(name, value);
-                        let value = Word {
-                            text: value.to_owned(),
-                            ..word.clone()
-                        };
+                        let value = word.with_text(value);
                         self.analysis.assignments.push((name.to_owned(), value));
                     }
                 }
@@ -139,10 +136,7 @@ impl Walker<'_> {
         };
         let (name, value) = match first.text.split_once('=') {
             Some((name, value)) => {
-                let value = Word {
-                    text: value.to_owned(),
-                    ..first.clone()
-                };
+                let value = first.with_text(value);
                 (name, vec![value])
             }
             None => (first.text.as_str(), words.cloned().collect()),
@@ -254,13 +248,7 @@ impl Walker<'_> {
         let Some((name, value)) = word.text.split_once('=') else {
             return;
         };
-        let value = Word {
-            text: value
-                .trim_start_matches('(')
-                .trim_end_matches(')')
-                .to_owned(),
-            ..word.clone()
-        };
+        let value = word.with_text(value.trim_start_matches('(').trim_end_matches(')'));
         if value.text.len() + 2 == word.text.len() - name.len() - 1 {
             let words = self.expand_fields_of_text(&value.text);
             self.scope.assign(name, in_places(words));

@@ -377,9 +377,8 @@ pub(super) fn in_places(elements: Vec<Word>) -> Vec<Word> {
             continue;
         };
         let value = Word {
-            text: value.to_owned(),
             glob: false,
-            ..element.clone()
+            ..element.with_text(value)
         };
         match place
             .parse::<usize>()

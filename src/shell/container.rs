@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::path::without_dots;
 use super::{Invocation, Word, lexical};
-use crate::program;
-use crate::program::Fact;
+use crate::program::{self, Fact};
 
 /// How the options are called that bind a directory, and the one that says where the command starts.
 const BINDS: &[&str] = &["-v", "--volume", "--mount"];

@@ -2,7 +2,7 @@
 
 use rable::{ListOperator, Node, NodeKind};
 
-use super::{Word, guard, wrapper};
+use super::{Word, file_name, guard, wrapper};
 
 /// Whether exit code 0 of a command line means that each of its commands ended with 0.
 ///
@@ -120,7 +120,7 @@ pub(super) fn named_options(word: &str) -> usize {
 fn started_shell_tells(words: &[Node]) -> bool {
     let words: Vec<&str> = words.iter().filter_map(word).collect();
     let is_shell = |word: &&str| {
-        let name = word.rsplit('/').next().unwrap_or_default();
+        let name = file_name(word);
         matches!(name, "sh" | "bash" | "dash" | "zsh" | "ksh")
     };
     let Some(shell) = words.iter().position(is_shell) else {

@@ -1,6 +1,6 @@
 //! The words of `find`: where it looks, and what stands for what it finds.
 
-use super::{Invocation, Word};
+use super::{Invocation, Word, file_name};
 
 /// How many folders of a search are followed, and how many patterns; past it all may be found.
 const MAX_ROOTS: usize = 4096;
@@ -100,7 +100,7 @@ pub(crate) fn found_by_find(find: &Invocation) -> Vec<Word> {
                     continue;
                 }
                 let bare = pattern.text.trim_end_matches("/*");
-                let name = bare.rsplit('/').next().unwrap_or_default();
+                let name = file_name(bare);
                 // Both tests hold for what is found: a name below a folder.
                 let is_folder = bare.len() < pattern.text.len() && word.text.contains("path");
                 let kind = if is_folder { Kind::Folder } else { Kind::Name };

@@ -6,8 +6,7 @@ use super::unwrap::joined;
 use super::walk::{Input, Walker};
 use super::wrapper::takes_next;
 use super::{DoubtKind, Invocation, Stdin, Word};
-use crate::program;
-use crate::program::Fact;
+use crate::program::{self, Fact};
 
 /// How many items of a list are followed; past it the rest cannot be told.
 pub(super) const MAX_ITEMS: usize = 4096;
@@ -38,10 +37,11 @@ impl Walker<'_> {
             match &replaced {
                 Some(mark) if !mark.is_empty() && word.text.contains(mark.as_str()) => {
                     used = true;
-                    words.extend(items.iter().map(|item| Word {
-                        text: word.text.replace(mark.as_str(), &item.text),
-                        ..item.clone()
-                    }));
+                    words.extend(
+                        items.iter().map(|item| {
+                            item.with_text(word.text.replace(mark.as_str(), &item.text))
+                        }),
+                    );
                 }
                 _ => words.push(word.clone()),
             }
@@ -197,9 +197,8 @@ impl Walker<'_> {
                 } else if word.text.contains("{}") {
                     let first = found.first().map_or("*", |f| f.text.as_str());
                     words.push(Word {
-                        text: word.text.replace("{}", first),
                         glob: true,
-                        ..word.clone()
+                        ..word.with_text(word.text.replace("{}", first))
                     });
                 } else {
                     words.push(word.clone());

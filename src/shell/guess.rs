@@ -1,7 +1,8 @@
 //! Guess: whether a text of which nobody says what it is reads as a command line.
 
-use super::{Analysis, DoubtKind, Invocation, Surroundings, analyse};
+use super::{Analysis, DoubtKind, Invocation, Surroundings, analyse, file_name};
 use crate::program;
+use crate::words::words;
 
 /// What a text reads as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,12 +16,7 @@ pub(crate) enum Reading {
 }
 
 /// Words that join a sentence and are hardly ever an argument.
-const JOINING: &[&str] = &[
-    "a", "an", "and", "are", "as", "be", "because", "but", "by", "can", "for", "from", "has",
-    "have", "if", "in", "is", "it", "its", "not", "of", "on", "or", "our", "please", "should",
-    "so", "that", "the", "their", "there", "this", "to", "was", "we", "when", "which", "will",
-    "with", "would", "you", "your",
-];
+const JOINING: &[&str] = words!("joining-words");
 
 /// Whether a name is that of a program which is known.
 pub(crate) fn is_program(name: &str) -> bool {
@@ -52,7 +48,7 @@ pub(crate) fn is_plainly_command(text: &str) -> bool {
     let Some(first) = words.next() else {
         return false;
     };
-    let first = first.rsplit('/').next().unwrap_or(first);
+    let first = file_name(first);
     if words.next().is_none() || !is_program(first) || reading(text) != Reading::Command {
         return false;
     }

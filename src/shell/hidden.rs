@@ -4,8 +4,7 @@ use super::reading::is_run_setting;
 use super::walk::{Input, Walker};
 use super::wrapper::values_of_cluster;
 use super::{Invocation, Stdin, sed};
-use crate::program;
-use crate::program::Fact;
+use crate::program::{self, Fact};
 
 /// Returns the command of an address `ext::sh -c rm% x`, in which `% ` is a space inside a word.
 fn external_transport(address: &str) -> String {
@@ -29,16 +28,19 @@ impl Walker<'_> {
     /// Runs the options that hold text for a shell, and what hides in settings of git and editors.
     pub(super) fn run_shell_options(&mut self, program: &str, invocation: &Invocation) {
         let mut texts: Vec<String> = Vec::new();
-        let mut options = program::find(program).words(Fact::RunsValues).peekable();
+        let known = program::find(program);
+        let mut options = known.words(Fact::RunsValues).peekable();
         if options.peek().is_some() {
             let is_meant = match program {
-                "git" => invocation.arguments.iter().any(|w| {
-                    matches!(
-                        w.text.as_str(),
-                        "rebase" | "filter-branch" | "clone" | "fetch" | "pull" | "push"
-                    )
-                }),
-                "cargo" => invocation.arguments.iter().any(|w| w.text == "watch"),
+                "git" => invocation.has_word(&[
+                    "rebase",
+                    "filter-branch",
+                    "clone",
+                    "fetch",
+                    "pull",
+                    "push",
+                ]),
+                "cargo" => invocation.has_word(&["watch"]),
                 // Other modules take settings, not commands.
                 "ansible" => invocation
                     .value_of(&["-m", "--module-name"])
@@ -53,6 +55,12 @@ impl Walker<'_> {
                 );
             }
         }
+        let starts = known.words(Fact::RunsBehind);
+        let starts: Vec<String> = starts.map(|start| start.replace('_', " ")).collect();
+        texts.extend(invocation.texts().filter_map(|text| {
+            let behind = |start: &String| text.strip_prefix(start.as_str());
+            starts.iter().find_map(behind).map(str::to_owned)
+        }));
         let mut before = "";
         for word in &invocation.arguments {
             let text = word.text.as_str();
@@ -109,39 +117,14 @@ impl Walker<'_> {
                 "gh" if name != "-b" && name != "--body" => {
                     texts.extend(text.strip_prefix('!').map(str::to_owned));
                 }
-                "less" | "more" | "most" => {
-                    texts.extend(text.strip_prefix("+!").map(str::to_owned));
-                }
-                "make" | "gmake" => texts.extend(text.strip_prefix("SHELL=").map(str::to_owned)),
                 "npm" => texts.extend(
                     text.strip_prefix("scripts.")
                         .and_then(|setting| setting.split_once('='))
                         .map(|(_, script)| script.to_owned()),
                 ),
-                "sqlite3" => texts.extend(
-                    text.strip_prefix(".shell ")
-                        .or_else(|| text.strip_prefix(".system "))
-                        .map(str::to_owned),
-                ),
-                "psql" | "mysql" | "mariadb" => texts.extend(
-                    text.strip_prefix("\\! ")
-                        .or_else(|| text.strip_prefix("system "))
-                        .map(str::to_owned),
-                ),
                 "emacs" | "emacsclient" => texts.extend(
                     text.split_once("shell-command \"")
                         .and_then(|(_, t)| t.split('"').next())
-                        .map(str::to_owned),
-                ),
-                "gdb" | "lldb" => texts.extend(
-                    text.strip_prefix("shell ")
-                        .or_else(|| text.strip_prefix('!'))
-                        .map(str::to_owned),
-                ),
-                "ssh" | "scp" | "sftp" => texts.extend(
-                    text.strip_prefix("ProxyCommand=")
-                        .or_else(|| text.strip_prefix("-oProxyCommand="))
-                        .or_else(|| text.strip_prefix("LocalCommand="))
                         .map(str::to_owned),
                 ),
                 _ => break,

@@ -10,8 +10,7 @@ use super::unwrap::joined;
 use super::walk::{Input, Walker};
 use super::wrapper::values_of_cluster;
 use super::{DoubtKind, Invocation, Stdin, Word, inline_code};
-use crate::program;
-use crate::program::Fact;
+use crate::program::{self, Fact};
 
 impl Walker<'_> {
     pub(super) fn run_shell(

@@ -1,5 +1,6 @@
 //! Invocation: one program that would run, with its words, redirections and input.
 
+use crate::words::words;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -25,6 +26,14 @@ impl Word {
         Self {
             text: text.into(),
             ..Self::default()
+        }
+    }
+
+    /// Makes the same word with another text.
+    pub(crate) fn with_text(&self, text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            ..self.clone()
         }
     }
 
@@ -59,13 +68,7 @@ impl Redirect {
 
     /// Whether what the command prints goes to its target, where nobody sees it: not `2>log`, not `>/dev/stderr`.
     pub fn takes_output(&self) -> bool {
-        const SHOWN: &[&str] = &[
-            "/dev/stdout",
-            "/dev/stderr",
-            "/dev/tty",
-            "/dev/fd/1",
-            "/dev/fd/2",
-        ];
+        const SHOWN: &[&str] = words!("shown-outputs");
         self.writes()
             && self.descriptor.is_none_or(|descriptor| descriptor == 1)
             && !SHOWN.contains(&self.target.text.as_str())
@@ -131,6 +134,16 @@ pub struct Invocation {
 }
 
 impl Invocation {
+    /// Returns the texts of the arguments.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> + Clone {
+        self.arguments.iter().map(|word| word.text.as_str())
+    }
+
+    /// Whether one of these words is among the arguments.
+    pub(crate) fn has_word(&self, words: &[&str]) -> bool {
+        self.texts().any(|text| words.contains(&text))
+    }
+
     /// Returns the arguments that are no options, in order; all of those after `--`.
     pub fn operands(&self) -> impl Iterator<Item = &Word> {
         let mut rest = false;
@@ -186,10 +199,7 @@ impl Invocation {
         while let Some(word) = words.next() {
             match word.text.split_once('=') {
                 Some((text, value)) if means_long(text, name) => {
-                    return Some(Word {
-                        text: value.to_owned(),
-                        ..word.clone()
-                    });
+                    return Some(word.with_text(value));
                 }
                 None if means_long(&word.text, name) => return words.next().cloned(),
                 _ => {}
@@ -219,10 +229,7 @@ impl Invocation {
                             Some(rest)
                         };
                         if let Some(value) = value {
-                            return Some(Word {
-                                text: value.to_owned(),
-                                ..word.clone()
-                            });
+                            return Some(word.with_text(value));
                         }
                     }
                 }
@@ -251,10 +258,7 @@ impl Invocation {
             if behind.is_empty() {
                 return words.next().cloned();
             }
-            return Some(Word {
-                text: behind.to_owned(),
-                ..word.clone()
-            });
+            return Some(word.with_text(behind));
         }
         None
     }
@@ -302,8 +306,13 @@ impl Invocation {
 }
 
 /// Returns the last part of a path.
+pub(crate) fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// Returns the name of the file of a program.
 pub(super) fn base_name(path: &str) -> &str {
-    let name = path.rsplit('/').next().unwrap_or(path);
+    let name = file_name(path);
     let name = name.rsplit('\\').next().unwrap_or(name);
     name.strip_suffix(".exe").unwrap_or(name)
 }

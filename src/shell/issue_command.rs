@@ -4,40 +4,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::{Analysis, Effect, Invocation, Stdin, Word, lexical};
+use crate::words::words;
 
 /// The verbs that an issue command may have.
-const VERBS: &[&str] = &[
-    "create", "start", "submit", "close", "open", "cancel", "delete",
-];
+const VERBS: &[&str] = words!("issue-verbs");
 /// The options that skip hooks.
 const BYPASS: &[&str] = &["--no-hooks", "--force"];
 /// The options of issue commands that take the next word as their value.
-const VALUES: &[&str] = &[
-    "--title",
-    "-t",
-    "--parent",
-    "-p",
-    "--type",
-    "--stage",
-    "--status",
-    "--solution",
-    "-s",
-    "--related",
-    "--dependency",
-    "-d",
-    "--sprint",
-    "--tag",
-    "--root",
-    "--branch",
-    "-b",
-    "--lang",
-    "--from",
-    "--subdir",
-    "--criticality",
-    "--domain",
-    "--description",
-    "--reason",
-];
+const VALUES: &[&str] = words!("issue-values");
 
 /// An issue command that would run: `monoco issue submit FEAT-0123`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -60,11 +34,7 @@ pub(super) fn find(invocations: &[Arc<Invocation>]) -> Vec<IssueCommand> {
 }
 
 fn issue_command(invocation: &Invocation) -> Option<IssueCommand> {
-    let texts: Vec<&str> = invocation
-        .arguments
-        .iter()
-        .map(|w| w.text.as_str())
-        .collect();
+    let texts: Vec<&str> = invocation.texts().collect();
     if invocation.program != "monoco" {
         return None;
     }
@@ -276,10 +246,7 @@ impl Given {
             .map_or((text, None), |(o, v)| (o, Some(v)));
         let is_long = |name: &str, least| option.len() >= least && name.starts_with(option);
         let mut value = |attached: Option<&str>| match attached {
-            Some(text) => Word {
-                text: text.to_owned(),
-                ..word.clone()
-            },
+            Some(text) => word.with_text(text),
             None => words.next().cloned().unwrap_or_default(),
         };
         if !text.starts_with("--") {

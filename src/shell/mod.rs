@@ -51,8 +51,8 @@ pub(crate) use self::guess::{Reading, is_plainly_command, is_program, reading};
 pub(crate) use self::inline_code::{
     CodeWalk, code_of, code_only_reads, glob_of, may_list, only_in_memory,
 };
-pub(crate) use self::invocation::program_name;
 pub use self::invocation::{Invocation, Redirect, Stdin, Word};
+pub(crate) use self::invocation::{file_name, program_name};
 pub use self::issue_command::IssueCommand;
 pub(crate) use self::issue_command::{CommitMessage, MessageFrom, joined};
 pub(crate) use self::output::MADE_DIRECTORY;

@@ -3,8 +3,7 @@
 use super::invocation::program_name;
 use super::wrapper::takes_next;
 use super::{Invocation, Word};
-use crate::program;
-use crate::program::{Fact, Program};
+use crate::program::{self, Fact, Program};
 
 impl Invocation {
     /// Returns what is known of the program, or of its subcommand where that is known by itself.
@@ -131,7 +130,7 @@ impl Invocation {
     /// Whether one of the options or words is there that a fact lists, and `only` does not.
     fn gives(&self, known: Program, options: &[String], fact: Fact) -> bool {
         let has = |listed: &str| {
-            let mut words = self.arguments.iter().map(|word| word.text.as_str());
+            let mut words = self.texts();
             match listed.strip_suffix('*') {
                 Some(start) => words.any(|word| word.starts_with(start)),
                 None => words.any(|word| word == listed),

@@ -2,15 +2,10 @@
 
 use super::walk::{Input, Walker};
 use super::{Invocation, Word};
+use crate::words::words;
 
 /// The names under which they look for their file.
-const MAKEFILES: &[&str] = &[
-    "GNUmakefile",
-    "makefile",
-    "Makefile",
-    "justfile",
-    "Justfile",
-];
+const MAKEFILES: &[&str] = words!("makefiles");
 
 impl Walker<'_> {
     /// Runs the recipes of a makefile from the input, or one that this line has written.

@@ -3,20 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::{Analysis, Invocation, Stdin, Surroundings, Word, analyse, lexical};
-use crate::program;
-use crate::program::Fact;
-
-/// Programs that run what a file of theirs says, each with the names under which it looks for it.
-const RECIPES: &[(&str, &[&str])] = &[
-    ("gmake", &["GNUmakefile", "makefile", "Makefile"]),
-    ("invoke", &["tasks.py"]),
-    ("just", &["justfile", "Justfile", ".justfile"]),
-    ("make", &["GNUmakefile", "makefile", "Makefile"]),
-    ("nox", &["noxfile.py"]),
-    ("rake", &["Rakefile", "rakefile"]),
-    ("task", &["Taskfile.yml", "Taskfile.yaml"]),
-    ("tox", &["tox.ini"]),
-];
+use crate::program::{self, Fact};
+use crate::words::words;
 
 /// The files that a command line would run; each path may or may not be there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -112,66 +100,21 @@ fn names_file(word: &Word) -> bool {
     word.text.contains(['/', '.']) && !word.text.contains(char::is_whitespace)
 }
 
-/// Programs that run a file which one of their subcommands is given; without one, their first operand.
-const RUNNERS: &[(&str, &[&str])] = &[
-    ("bats", &[]),
-    ("bun", &["run", "test"]),
-    ("deno", &["run", "test"]),
-    ("go", &["run"]),
-    ("java", &[]),
-];
-
-/// Options with a file of code as their value.
-const CODE_FILES: &[(&[&str], &[&str])] = &[
-    (
-        &["bun", "deno", "node", "nodejs", "ruby", "ts-node", "tsx"],
-        &[
-            "-r",
-            "--require",
-            "--import",
-            "--loader",
-            "--experimental-loader",
-            "--preload",
-        ],
-    ),
-    (
-        &["gsed", "jq", "sed", "awk", "gawk", "mawk", "php"],
-        &["-f", "--file", "--from-file"],
-    ),
-    (&["java"], &["-jar"]),
-];
-
 /// Returns the files with code that the options of a program name, and those that a runner is given.
 fn by_option(invocation: &Invocation, dir: &Path) -> Vec<PathBuf> {
-    let program = invocation.program.as_str();
-    let mut found = Vec::new();
-    let lists = CODE_FILES
-        .iter()
-        .filter(|(programs, _)| programs.contains(&program));
-    for (_, options) in lists {
-        let values = options
-            .iter()
-            .filter_map(|option| invocation.value_of(&[option]));
-        found.extend(
-            values
-                .filter(names_file)
-                .map(|word| lexical(&word.text, dir, None)),
-        );
-    }
-    if let Some((_, subcommands)) = RUNNERS.iter().find(|(runner, _)| *runner == program) {
+    let known = program::find(&invocation.program);
+    let loaded = known.words(Fact::Loads);
+    let mut named: Vec<Word> = loaded
+        .filter_map(|option| invocation.value_of(&[option]))
+        .collect();
+    if let Some(subcommands) = known.lines(Fact::RunsFile).next() {
         let mut operands = invocation.operands().peekable();
-        let is_run = subcommands.is_empty()
-            || operands
-                .next_if(|word| subcommands.contains(&word.text.as_str()))
-                .is_some();
-        found.extend(
-            operands
-                .next()
-                .filter(|word| is_run && names_file(word))
-                .map(|word| lexical(&word.text, dir, None)),
-        );
+        let is_one = |word: &&Word| known.lists(Fact::RunsFile, &word.text);
+        let is_run = subcommands.is_empty() || operands.next_if(is_one).is_some();
+        named.extend(operands.next().filter(|_| is_run).cloned());
     }
-    found
+    let files = named.iter().filter(|word| names_file(word));
+    files.map(|word| lexical(&word.text, dir, None)).collect()
 }
 
 /// Returns the modules of the project that a program of code loads by name: `python3 -m tools.gate`, `perl -Itools -MGate`,
@@ -325,24 +268,18 @@ fn paths_of(word: &Word, dir: &Path, surroundings: &Surroundings) -> Vec<PathBuf
 }
 
 fn recipes(invocation: &Invocation, dir: &Path) -> Vec<PathBuf> {
-    let program = invocation.program.as_str();
-    let Some((_, names)) = RECIPES.iter().find(|(name, _)| *name == program) else {
+    let names = program::find(&invocation.program).words(Fact::Recipes);
+    let mut names = names.peekable();
+    if names.peek().is_none() {
         return Vec::new();
-    };
+    }
     let dir = match invocation.value_of(&["-C", "--directory", "-d", "--working-directory"]) {
         Some(moved) => lexical(&moved.text, dir, None),
         None => dir.to_owned(),
     };
-    match invocation.value_of(&[
-        "-f",
-        "--file",
-        "--makefile",
-        "--justfile",
-        "-t",
-        "--taskfile",
-    ]) {
+    match invocation.value_of(words!("recipe-options")) {
         Some(file) => vec![lexical(&file.text, &dir, None)],
-        None => names.iter().map(|name| dir.join(name)).collect(),
+        None => names.map(|name| dir.join(name)).collect(),
     }
 }
 

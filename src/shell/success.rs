@@ -137,7 +137,7 @@ impl Walker<'_> {
             return;
         }
         let mut before = "";
-        for word in command.arguments.iter().map(|word| word.text.as_str()) {
+        for word in command.texts() {
             let is_named = word == "errexit";
             let option = if is_named { before } else { word };
             if is_named || word.contains('e') && !word.starts_with("--") {

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use super::walk::{Input, Walker};
 use super::{Invocation, Word, text};
-use crate::program;
-use crate::program::Fact;
+use crate::program::{self, Fact};
 
 impl Walker<'_> {
     /// Runs what a program types; true where it types anything.

@@ -5,8 +5,7 @@ use super::container::Container;
 use super::walk::{Input, Walker};
 use super::wrapper::{Rest, Wrapper};
 use super::{Invocation, Stdin, Word, inline_code, shebang, wrapper};
-use crate::program;
-use crate::program::Fact;
+use crate::program::{self, Fact};
 
 impl Walker<'_> {
     /// Notes what an invocation would run in turn; returns its output where that is known.
@@ -190,10 +189,7 @@ impl Walker<'_> {
                         .is_some_and(|(name, _)| !name.is_empty() && !name.contains('/'))
                 {
                     if let Some((name, value)) = word.text.split_once('=') {
-                        let value = Word {
-                            text: value.to_owned(),
-                            ..word.clone()
-                        };
+                        let value = word.with_text(value);
                         environment.push((name.to_owned(), value));
                     }
                     i += 1;
@@ -330,10 +326,7 @@ fn chdir(wrapper: &Invocation, own: &[Word]) -> Option<Word> {
         .strip_prefix("--chdir=")
         .or(option.text.strip_prefix("-C"));
     match behind.filter(|dir| !dir.is_empty()) {
-        Some(dir) => Some(Word {
-            text: dir.to_owned(),
-            ..option.clone()
-        }),
+        Some(dir) => Some(option.with_text(dir)),
         None => own.get(at + 1).cloned(),
     }
 }

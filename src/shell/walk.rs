@@ -14,6 +14,7 @@ use super::{
     Analysis, Doubt, DoubtKind, Invocation, Redirect, Stdin, Surroundings, Word, guard,
     issue_command,
 };
+use crate::words::words;
 
 /// How deep text may run text (`bash -c "bash -c …"`, `$( )`, functions).
 const MAX_DEPTH: usize = 24;
@@ -21,16 +22,7 @@ const MAX_DEPTH: usize = 24;
 const MAX_STEPS: usize = 4000;
 
 /// Functions that a shell calls without being told to.
-const HANDLERS: &[&str] = &[
-    "TRAPEXIT",
-    "chpwd",
-    "command_not_found_handle",
-    "command_not_found_handler",
-    "fish_prompt",
-    "precmd",
-    "preexec",
-    "zshexit",
-];
+const HANDLERS: &[&str] = words!("shell-handlers");
 
 /// What a command reads.
 #[derive(Clone, Debug, Default)]

@@ -1,8 +1,7 @@
 //! Programs that run other programs: how their own words end and the inner command begins.
 
 use super::Word;
-use crate::program;
-use crate::program::Fact;
+use crate::program::{self, Fact};
 
 /// How a program's arguments hold another command: a line `runs` of the table of programs.
 #[derive(Clone, Copy, Debug, Default)]

@@ -30,13 +30,7 @@ fn the_rules_of_the_program_are_sound() {
     let rules = all_rules();
     assert!(rules.len() > 400, "only {} rules", rules.len());
     for preset in PRESETS {
-        assert!(
-            rules.iter().any(|rule| rule.preset == preset.name),
-            "{}",
-            preset.name
-        );
-        let faults = check(preset.name, preset.text);
-        assert!(faults.is_empty(), "{}: {faults:#?}", preset.name);
+        assert!(rules.iter().any(|rule| rule.preset == *preset), "{preset}");
     }
 }
 
@@ -108,11 +102,9 @@ empty low
     let expected = [
         "1: a rule belongs below a section: `[program]`",
         "3: `graev` is not a severity; expected one of",
-        "3: `own:push-main` has no pattern",
         "3: `own:push-main` has no way out: `try: …`",
         "4: there is no predicate `@nosuch`",
         "6: behind the severity only `strict` may stand",
-        "6: `own:late` has no pattern",
         "6: `own:late` has no reason: `why: …`",
         "6: `own:late` has no way out: `try: …`",
         "7: there is no list `$nosuch`",
@@ -191,7 +183,11 @@ fn no_way_out_is_stopped_by_the_policy() {
         let commands = rule.instead.split('`').skip(1).step_by(2);
         for command in commands.filter(|command| command.contains(' ')) {
             let command = command.replace(['<', '>'], "");
-            let preset = if rule.strict { rule.preset } else { "standard" };
+            let preset = if rule.strict {
+                &*rule.preset
+            } else {
+                "standard"
+            };
             let selection = Selection {
                 presets: vec![preset.to_owned()],
                 ..Selection::default()
@@ -234,7 +230,7 @@ fn every_way_out_is_one_that_an_agent_can_take() {
     let idle = |way: &str| only_a_person.iter().any(|start| way.starts_with(start));
     let wrong: Vec<_> = all_rules()
         .iter()
-        .filter(|rule| idle(rule.instead))
+        .filter(|rule| idle(&rule.instead))
         .map(|rule| format!("{}: {}", rule.id, rule.instead))
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

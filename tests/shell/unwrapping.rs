@@ -1,4 +1,4 @@
-//! Each case: a command line, and the inner commands that must be found in it.
+//! Each case: a command line, and the inner commands that must be found in it, or with ` </- ` must not.
 
 use std::path::{Path, PathBuf};
 
@@ -27,14 +27,18 @@ fn displayed(command: &str) -> Vec<String> {
 fn every_way_to_run_a_program_is_seen_through() {
     let mut wrong = Vec::new();
     for line in include_str!("finds.txt").lines() {
-        let Some((wanted, command)) = line.split_once(" <- ") else {
-            continue;
+        let (wanted, command, is_wanted) = match (line.split_once(" <- "), line.split_once(" </- "))
+        {
+            (Some((wanted, command)), _) => (wanted, command, true),
+            (_, Some((unwanted, command))) => (unwanted, command, false),
+            _ => continue,
         };
         let command = command.replace("\\n", "\n");
         let found = displayed(&command);
-        if !found.iter().any(|one| one == wanted) {
+        if found.iter().any(|one| one == wanted) != is_wanted {
+            let wish = if is_wanted { "wanted" } else { "not wanted" };
             wrong.push(format!(
-                "{command:?}\n   wanted {wanted:?}\n   found  {found:?}"
+                "{command:?}\n   {wish} {wanted:?}\n   found  {found:?}"
             ));
         }
     }

@@ -1,7 +1,7 @@
 //! Artifacts: what builds, tests and package managers make again, told by its name.
 
-use crate::danger::words::words;
 use crate::glob::glob;
+use crate::words::words;
 
 /// Names of what can be made again.
 static ARTIFACTS: &[&str] = words!("artifacts");

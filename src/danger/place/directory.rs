@@ -4,8 +4,8 @@ use std::path::Path;
 
 use super::artifact::is_artifact;
 use super::kind::Place;
-use crate::danger::words::words;
 use crate::shell::Surroundings;
+use crate::words::words;
 
 /// Directories of the operating system; what lies in them is its own too.
 static SYSTEM: &[&str] = words!("system-dirs");
@@ -14,9 +14,7 @@ static SYSTEM: &[&str] = words!("system-dirs");
 static TEMPORARY: &[&str] = words!("temporary-dirs");
 
 /// Directories at the root that hold what people keep.
-const KEPT: &[&str] = &[
-    "/home", "/Users", "/mnt", "/media", "/Volumes", "/data", "/backup", "/backups",
-];
+const KEPT: &[&str] = words!("kept-dirs");
 
 /// Whether a directory at the root is known by its name.
 pub(super) fn is_known(path: &Path) -> bool {

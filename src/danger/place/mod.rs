@@ -9,10 +9,9 @@ use std::path::{Path, PathBuf};
 pub(super) use self::artifact::is_artifact;
 use self::directory::{classify, in_home};
 pub use self::kind::Place;
-use crate::danger::words::words;
-use crate::program;
-use crate::program::Fact;
+use crate::program::{self, Fact};
 use crate::shell::{Invocation, Surroundings, Word, lexical, real};
+use crate::words::{holds_any, words};
 
 /// Whether a path below a drive of Windows, in lower case, is inside a directory for temporary files.
 fn is_temporary_on_drive(path: &str) -> bool {
@@ -47,10 +46,7 @@ pub fn place(word: &Word, invocation: &Invocation, surroundings: &Surroundings) 
         };
     }
     if text.contains('\\') {
-        let posix = Word {
-            text: text.replace('\\', "/"),
-            ..word.clone()
-        };
+        let posix = word.with_text(text.replace('\\', "/"));
         return place(&posix, invocation, surroundings);
     }
     if word.dynamic && !text.starts_with(['/', '.', '~']) || text.starts_with("{}") {
@@ -141,11 +137,7 @@ fn unknown(text: &str) -> Place {
     if components.len() > 1 && is_artifact(components.get(1..).unwrap_or_default()) {
         return Place::Artifact;
     }
-    if is_variable
-        && words!("passing-variables")
-            .iter()
-            .any(|p| upper.contains(p))
-    {
+    if is_variable && holds_any(&upper, words!("passing-variables")) {
         let all = components.last().is_some_and(|c| matches!(*c, "*" | ""));
         return if all && !is_never_empty {
             Place::Unknown

@@ -4,9 +4,9 @@ use super::file::is_precious;
 use super::known::{is_in_made_folder, path};
 use crate::danger::digest::Digest;
 use crate::danger::place::{Place, place};
-use crate::danger::words::words;
 use crate::search::keeps_names;
-use crate::shell::{Invocation, Stdin, Word, found_by_find};
+use crate::shell::{Invocation, Stdin, Word, file_name, found_by_find};
+use crate::words::{holds_any, words};
 
 /// Whether something holds of all words that name what is lost for good, and there are such.
 fn are_all_precious(digest: &Digest<'_>, words: &[&Word], holds: impl Fn(&Word) -> bool) -> bool {
@@ -18,8 +18,7 @@ fn are_all_precious(digest: &Digest<'_>, words: &[&Word], holds: impl Fn(&Word) 
 /// Whether a later command of the line fills what this one deletes with a copy of what a build made:
 /// `rm -rf public && cp -r web/dist public`.
 pub(super) fn is_copied_again(digest: &Digest<'_>, words: &[&Word]) -> bool {
-    let all = &digest.analysis.invocations;
-    let later = all.get(digest.index + 1..).unwrap_or_default();
+    let later = digest.later();
     let is_product = |word: &Word, copy: &Invocation| {
         place(word, copy, &digest.analysis.surroundings) == Place::Artifact
     };
@@ -70,8 +69,7 @@ pub(super) fn is_into_remade(digest: &Digest<'_>, words: &[&Word]) -> bool {
 /// Whether a later command of the line builds what this one deletes: `rm -rf lib && npm run build`. What git keeps there, or
 /// does not know, is no such thing.
 pub(super) fn is_built_again(digest: &Digest<'_>, words: &[&Word]) -> bool {
-    let all = &digest.analysis.invocations;
-    let later = all.get(digest.index + 1..).unwrap_or_default();
+    let later = digest.later();
     let names_build = |word: &Word| {
         let task = word.text.split([':', '-']).next().unwrap_or_default();
         matches!(task, "build" | "compile" | "prepack" | "prepare")
@@ -82,12 +80,7 @@ pub(super) fn is_built_again(digest: &Digest<'_>, words: &[&Word]) -> bool {
             || words!("task-runners").contains(&i.program.as_str()) && i.operands().any(names_build)
     });
     let is_output = |word: &Word| {
-        let name = word
-            .text
-            .trim_end_matches('/')
-            .rsplit('/')
-            .next()
-            .unwrap_or_default();
+        let name = file_name(word.text.trim_end_matches('/'));
         let mut names = name.trim_matches(['{', '}']).split(',');
         let is_clean = path(digest, word)
             .and_then(|path| digest.knowledge.uncommitted(&path, false))
@@ -99,12 +92,9 @@ pub(super) fn is_built_again(digest: &Digest<'_>, words: &[&Word]) -> bool {
 
 /// Whether words are what `ls` prints of build products, the newest left out or not: `ls -dt dist/* | tail -n +6 | xargs rm -rf`.
 pub(super) fn are_listed_products(digest: &Digest<'_>, words: &[&Word]) -> bool {
-    let all = &digest.analysis.invocations;
-    let goes_down =
-        digest.has_option("-r") || digest.has_option("-R") || digest.has_option("--recursive");
+    let goes_down = digest.goes_down();
     let is_listed = |word: &&Word| {
-        let Some((list, filters)) = all.get(word.made_by.clone()).and_then(<[_]>::split_first)
-        else {
+        let Some((list, filters)) = digest.makers_of(word).split_first() else {
             return false;
         };
         // Of a folder that it is given itself it prints bare names, which mean something else here.
@@ -319,17 +309,9 @@ pub(super) fn is_own_infrastructure(digest: &Digest<'_>) -> bool {
         _ => is_tool(i) && is_told(i),
     };
     let is_of_nowhere = |text: &str| {
-        let others = [
-            "module \"",
-            "backend \"",
-            "provider \"",
-            "data \"",
-            "import {",
-            "cloud {",
-            "provisioner",
-        ];
+        let others = words!("outer-blocks", lines);
         let mut resources = text.split("resource \"").skip(1);
-        !others.iter().any(|word| text.contains(word))
+        !holds_any(&text, others)
             && resources.all(|of| OF_NOWHERE.iter().any(|start| of.starts_with(start)))
     };
     is_in_made_folder(digest, &Word::plain("."))
@@ -341,7 +323,7 @@ pub(super) fn is_own_infrastructure(digest: &Digest<'_>) -> bool {
             .any(|(name, _)| name.starts_with("TF_"))
         && digest.earlier().all(is_plain)
         && digest.earlier().all(|i| {
-            let texts = i.arguments.iter().map(|word| word.text.as_str());
+            let texts = i.texts();
             texts.chain(i.stdin.text()).all(is_of_nowhere)
         })
 }
@@ -366,9 +348,7 @@ pub(super) fn is_in_memory(digest: &Digest<'_>) -> bool {
     }
     let opens = |text: &str| {
         let lower = text.to_ascii_lowercase();
-        ["attach", ".open", ".restore", ".read"]
-            .iter()
-            .any(|word| lower.contains(word))
+        holds_any(&lower, &["attach", ".open", ".restore", ".read"])
     };
     file.is_none_or(|file| !file.dynamic && matches!(file.text.as_str(), "" | ":memory:"))
         && !digest.texts().any(opens)

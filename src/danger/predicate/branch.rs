@@ -3,9 +3,9 @@
 use super::known::{git_command, is_told, path, repository};
 use crate::danger::digest::Digest;
 use crate::danger::knowledge::Holder;
-use crate::danger::words::words;
 use crate::glob::glob;
 use crate::shell::{Invocation, Word};
+use crate::words::words;
 
 /// Whether other branches or tags hold every commit of the branches that the words name, or there are none to lose: there is
 /// no such branch before the line, and the line puts nothing on it that is older.
@@ -144,14 +144,13 @@ fn checked_out(digest: &Digest<'_>, at: usize) -> Option<CheckedOut> {
     };
     // What stands behind dashes, or lies there, is a file.
     let is_file = command == "checkout"
-        && (git.arguments.iter().any(|word| word.text == "--")
-            || path(&here, target).is_some_and(|path| path.exists()));
+        && (git.has_word(&["--"]) || path(&here, target).is_some_and(|path| path.exists()));
     if is_file {
         return None;
     }
     let tracks = git.has_short('t') || git.has_long("--track");
     Some(match target.text.split_once('/') {
-        Some((_, branch)) if tracks => told(named_as(target, branch)),
+        Some((_, branch)) if tracks => told(target.with_text(branch)),
         _ => told(target.clone()),
     })
 }
@@ -239,21 +238,14 @@ fn taken(git: &Invocation) -> Vec<Word> {
                 let forced = spec.text.strip_prefix('+');
                 let text = forced.or_else(|| forces.then_some(spec.text.as_str()))?;
                 let target = text.split_once(':')?.1;
-                Some(named_as(&spec, local_branch(target)?))
+                Some(spec.with_text(local_branch(target)?))
             })
             .collect(),
         "update-ref" if !has(&['d'], "--stdin") => operands()
             .take(1)
-            .filter_map(|name| Some(named_as(&name, name.text.strip_prefix("refs/heads/")?)))
+            .filter_map(|name| Some(name.with_text(name.text.strip_prefix("refs/heads/")?)))
             .collect(),
         _ => Vec::new(),
-    }
-}
-
-fn named_as(word: &Word, part: &str) -> Word {
-    Word {
-        text: part.to_owned(),
-        ..word.clone()
     }
 }
 
@@ -293,20 +285,10 @@ fn keeps_commits(invocation: &Invocation) -> bool {
     }
     let words = invocation.around_subcommand().1;
     let has = |option: &str| words.iter().any(|word| word.text == option);
-    let moves = [
-        "-B",
-        "-C",
-        "-M",
-        "-f",
-        "-m",
-        "--force",
-        "--force-create",
-        "--hard",
-        "--move",
-    ];
+    let moves = words!("moving-options");
     match git_command(invocation) {
         "commit" => has("--allow-empty") && !has("-a") && !has("--amend"),
-        "branch" | "checkout" | "reset" | "switch" => !moves.into_iter().any(has),
+        "branch" | "checkout" | "reset" | "switch" => !moves.iter().any(|option| has(option)),
         "worktree" => !has("-B"),
         "describe" | "diff" | "fetch" | "log" | "merge-base" | "push" | "rev-parse" | "show"
         | "stash" | "status" => true,

@@ -1,10 +1,9 @@
 //! Clients of services that no rule knows by name, and what they are told to do.
 
 use crate::danger::digest::Digest;
-use crate::danger::words::words;
-use crate::program;
-use crate::program::Fact;
+use crate::program::{self, Fact};
 use crate::shell::Word;
+use crate::words::words;
 
 /// Whether a program is a client of something, not one that works on text or starts others.
 pub(super) fn is_client(digest: &Digest<'_>) -> bool {

@@ -6,11 +6,11 @@ use super::file::{is_critical, is_data_store, is_precious, is_system};
 use crate::danger::digest::Digest;
 use crate::danger::place::{Place, place};
 use crate::danger::sql::loses_data;
-use crate::danger::words::words;
 use crate::glob::glob;
 use crate::program::{self, Fact};
 use crate::search::{come_through, keeps_names, searches};
-use crate::shell::{Invocation, Stdin, Word, code_of, only_in_memory};
+use crate::shell::{Invocation, Stdin, Word, code_of, file_name, only_in_memory};
+use crate::words::{holds_any, words};
 
 /// Whether a database that is one file, or a dump of one, is among the words.
 pub(super) fn has_data_store(digest: &Digest<'_>, words: &[&Word]) -> bool {
@@ -25,7 +25,7 @@ fn is_made_anew(digest: &Digest<'_>, word: &Word) -> bool {
     fn parts(text: &str) -> impl Iterator<Item = &str> {
         text.split(|c: char| !c.is_ascii_alphanumeric())
     }
-    let name = word.text.rsplit('/').next().unwrap_or_default();
+    let name = file_name(&word.text);
     let has = |names: &[&str]| parts(name).any(|part| names.contains(&part));
     let sets_up = |i: &Invocation| {
         let known = program::find(&i.program);
@@ -34,8 +34,7 @@ fn is_made_anew(digest: &Digest<'_>, word: &Word) -> bool {
         let mut first = i.operands().take(2).filter(|word| !word.text.contains(' '));
         !only_says && first.any(|word| parts(&word.text).any(|part| steps.contains(&part)))
     };
-    let all = &digest.analysis.invocations;
-    let mut later = all.get(digest.index + 1..).unwrap_or_default().iter();
+    let mut later = digest.later().iter();
     let fills = |i: &Invocation| {
         let mut words = i.operands().take(3);
         words.any(|word| {
@@ -76,11 +75,7 @@ pub(super) fn reads_nothing(digest: &Digest<'_>) -> bool {
 
 /// Whether a search finds no more than links that lead nowhere: `-xtype l`, `-type l ! -exec test -e {} \\;`.
 pub(super) fn finds_broken_links(find: &Invocation) -> bool {
-    let words: Vec<&str> = find
-        .arguments
-        .iter()
-        .map(|word| word.text.as_str())
-        .collect();
+    let words: Vec<&str> = find.texts().collect();
     let has = |run: &[&str]| words.windows(run.len()).any(|window| window == run);
     has(&["-xtype", "l"])
         || has(&["-type", "l"])
@@ -93,7 +88,7 @@ pub(super) fn finds_broken_links(find: &Invocation) -> bool {
 pub(super) fn is_found(digest: &Digest<'_>, words: &[&Word]) -> bool {
     // What a compiler of C writes beside its objects; a folder of such a name is no file.
     let goes_down = digest.has_option("-r") || digest.has_option("-R");
-    let names_objects = |i: &Invocation| i.arguments.iter().any(|word| word.text == "*.o");
+    let names_objects = |i: &Invocation| i.has_word(&["*.o"]);
     let finds_objects = !goes_down && digest.makers().any(names_objects);
     words.iter().any(|word| {
         word.glob
@@ -116,8 +111,7 @@ pub(super) fn lists_unkept(digest: &Digest<'_>) -> bool {
                 operands.next() == Some("ls-files")
                     && operands.next().is_none()
                     && !lists_chosen_products(digest, feeder)
-                    && (feeder.has_short('o')
-                        || feeder.arguments.iter().any(|word| word.text == "--others"))
+                    && (feeder.has_short('o') || feeder.has_word(&["--others"]))
             }
             "ls" => feeder.operands().any(|word| {
                 let place = place(word, feeder, &digest.analysis.surroundings);
@@ -129,18 +123,12 @@ pub(super) fn lists_unkept(digest: &Digest<'_>) -> bool {
 
 /// Whether of the files that git ignores a search in the pipe chooses some by their names, and none that people keep there.
 fn lists_chosen_products(digest: &Digest<'_>, list: &Invocation) -> bool {
-    let all = digest
-        .analysis
-        .invocations
-        .get(digest.invocation.fed_by.clone());
-    let all = all.unwrap_or_default();
+    let all = digest.analysis.part(digest.invocation.fed_by.clone());
     let filters = all.iter().position(|i| std::ptr::eq(i.as_ref(), list));
     let filters = filters.and_then(|at| all.get(at + 1..)).unwrap_or_default();
     let chooses = |filter: &Arc<Invocation>| searches(&filter.program) && keeps_names(filter);
     let is_out = |name: &&str| !come_through(digest.analysis, filters, name);
-    list.arguments
-        .iter()
-        .any(|word| word.text == "--exclude-standard")
+    list.has_word(&["--exclude-standard"])
         && (list.has_short('i') || list.has_long("--ignored"))
         && filters.iter().any(chooses)
         && words!("ignored-work").iter().all(is_out)
@@ -239,10 +227,10 @@ pub(super) fn empties_tables(digest: &Digest<'_>) -> bool {
                 .split_whitespace()
                 .collect::<String>()
                 .to_ascii_lowercase();
-            words!("emptying-calls").iter().any(|call| text.contains(call))
+            holds_any(&text, words!("emptying-calls"))
                 // A script may hold such text for a file that it writes; one line of code does it.
                 || takes_code && text.contains(".objects.") && text.contains(").delete()")
-                || digest.invocation.program.ends_with("rails") && [".destroy", "&:destroy", "&:delete"].iter().any(|call| text.contains(call))
+                || digest.invocation.program.ends_with("rails") && holds_any(&text, &[".destroy", "&:destroy", "&:delete"])
         })
         // A console of the database takes statements; what code holds in strings may be any text.
         || digest.invocation.operands().take(2).any(|w| w.text.starts_with("db"))
@@ -256,15 +244,16 @@ pub(super) fn is_fed_by_statements(digest: &Digest<'_>) -> bool {
             feeder.arguments.iter().any(|w| {
                 let lower = w.text.to_ascii_lowercase();
                 lower.contains("select")
-                    && [
-                        "drop table",
-                        "drop database",
-                        "truncate ",
-                        "delete from",
-                        "drop schema",
-                    ]
-                    .iter()
-                    .any(|words| lower.contains(words))
+                    && holds_any(
+                        &lower,
+                        &[
+                            "drop table",
+                            "drop database",
+                            "truncate ",
+                            "delete from",
+                            "drop schema",
+                        ],
+                    )
             })
         })
 }
@@ -272,8 +261,8 @@ pub(super) fn is_fed_by_statements(digest: &Digest<'_>) -> bool {
 /// Whether a file of statements is there, by its name, to drop or empty what a database holds.
 pub(super) fn is_named_for_loss(digest: &Digest<'_>) -> bool {
     let is_meant = |path: &str| {
-        let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
-        words!("loss-names").iter().any(|word| name.contains(word))
+        let name = file_name(path).to_ascii_lowercase();
+        holds_any(&name, words!("loss-names"))
     };
     let file = match &digest.invocation.stdin {
         Stdin::File(word) => Some(word.text.as_str()),
@@ -364,9 +353,7 @@ pub(super) fn is_on_production(digest: &Digest<'_>) -> bool {
 /// Whether code speaks with a store that is named for production, and changes what it holds.
 pub(super) fn code_changes_production(digest: &Digest<'_>) -> bool {
     let connects = |line: &str| {
-        let connects = words!("connecting-words")
-            .iter()
-            .any(|word| line.contains(word));
+        let connects = holds_any(line, words!("connecting-words"));
         // The environment of a framework is no address.
         let names = line.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
         let is_named = |name: &str| name.split('_').any(|part| part == "prod");
@@ -390,7 +377,7 @@ pub(super) fn code_changes_production(digest: &Digest<'_>) -> bool {
 
 pub(super) fn loses_mongo_data(text: &str) -> bool {
     let text: String = text.split_whitespace().collect();
-    words!("mongo-calls").iter().any(|call| text.contains(call))
+    holds_any(&text, words!("mongo-calls"))
 }
 
 /// Whether a word stands for several files: a pattern, each one of a loop or a search in turn, numbers in braces; in code a

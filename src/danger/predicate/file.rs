@@ -2,9 +2,9 @@
 
 use crate::danger::digest::Digest;
 use crate::danger::place::Place;
-use crate::danger::words::words;
 use crate::secret::is_secret_folder;
-use crate::shell::Word;
+use crate::shell::{Word, file_name};
+use crate::words::words;
 
 /// Whether a file cannot be made again by a build.
 pub(super) fn is_precious(place: Place) -> bool {
@@ -24,10 +24,7 @@ pub(super) fn is_system(place: Place) -> bool {
 
 /// Whether what is put at a place is the system's. `/tmp` and a home directory are, what is put into them is not.
 pub(super) fn holds_system(digest: &Digest<'_>, place: &Word) -> bool {
-    let inside = Word {
-        text: format!("{}/x", place.text.trim_end_matches('/')),
-        ..place.clone()
-    };
+    let inside = place.with_text(format!("{}/x", place.text.trim_end_matches('/')));
     is_system(digest.place(place)) && (place.text == "/" || is_system(digest.place(&inside)))
 }
 
@@ -45,10 +42,7 @@ pub(super) fn is_named_critical(digest: &Digest<'_>) -> bool {
     let given = digest.invocation.arguments.iter();
     let mut pairs = given.filter_map(|word| Some((word, word.text.split_once('=')?)));
     pairs.any(|(word, (name, value))| {
-        let value = Word {
-            text: value.to_owned(),
-            ..word.clone()
-        };
+        let value = word.with_text(value);
         value.text.starts_with(['/', '~', '.'])
             && !matches!(
                 name.to_ascii_lowercase().as_str(),
@@ -60,7 +54,7 @@ pub(super) fn is_named_critical(digest: &Digest<'_>) -> bool {
 
 /// Whether a file is read by every shell or login, or lets people in.
 pub(super) fn is_startup(path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or(path);
+    let name = file_name(path);
     let is_own = path.starts_with(['/', '~', '$']);
     let parts = words!("startup-paths");
     words!("startup-names").contains(&name) && is_own
@@ -76,7 +70,7 @@ pub(in crate::danger) fn opens_machine(path: &str) -> bool {
 
 /// Whether a word is a file's name rather than a branch's or a tag's.
 pub(super) fn is_file_name(text: &str) -> bool {
-    let name = text.rsplit('/').next().unwrap_or(text);
+    let name = file_name(text);
     name.rsplit_once('.').is_some_and(|(stem, extension)| {
         !stem.is_empty()
             && (1..=5).contains(&extension.len())
@@ -97,7 +91,7 @@ pub(super) fn is_data_store(path: &str) -> bool {
     if lower.contains("://") || holds(words!("passing-names")) {
         return false;
     }
-    let name = lower.rsplit('/').next().unwrap_or_default();
+    let name = file_name(&lower);
     let ends = |endings: &[&str]| {
         endings
             .iter()
@@ -123,8 +117,7 @@ pub(super) fn is_agent_settings(path: &str) -> bool {
 /// Whether a file would be started in the place of a well-known program.
 pub(super) fn shadows_program(path: &str) -> bool {
     path.rsplit_once('/').is_some_and(|(dir, name)| {
-        words!("everybodys-programs").contains(&name)
-            && matches!(dir.rsplit('/').next(), Some("bin" | "sbin"))
+        words!("everybodys-programs").contains(&name) && matches!(file_name(dir), "bin" | "sbin")
     })
 }
 

@@ -8,9 +8,9 @@ use super::known::{
 };
 use crate::danger::digest::Digest;
 use crate::danger::place::Place;
-use crate::danger::words::words;
 use crate::glob::glob;
-use crate::shell::{Invocation, Word, roots};
+use crate::shell::{Invocation, Word, file_name, roots};
+use crate::words::words;
 
 /// Whether everything that a deletion names is a single file, is not there, or comes back by `git restore`.
 pub(super) fn is_recoverable(digest: &Digest<'_>, words: &[&Word]) -> bool {
@@ -34,7 +34,7 @@ pub(super) fn holds_changes(digest: &Digest<'_>, words: &[&Word]) -> bool {
         // All that lies in it, as a search or a pattern of the shell names it.
         let text = word.text.strip_suffix("/*").unwrap_or(&word.text);
         let word = &Word::plain(text);
-        let name = text.trim_end_matches('/').rsplit('/').next()?;
+        let name = file_name(text.trim_end_matches('/'));
         let mut weak = words!("weak-artifacts").iter();
         let is_doubtful = weak.any(|one| glob(one, name)) && digest.place(word) == Place::Artifact;
         let path = path(digest, word).filter(|path| is_doubtful && path.is_dir())?;

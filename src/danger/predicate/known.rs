@@ -4,14 +4,12 @@ use std::path::{Path, PathBuf};
 
 use crate::danger::digest::Digest;
 use crate::danger::place::{Place, place};
-use crate::danger::words::says_test_store;
+use crate::danger::testing::says_test_store;
 use crate::shell::{Invocation, MADE_DIRECTORY, Redirect, Word, lexical};
+use crate::words::words;
 
 /// Programs that make no file which another could then lose.
-const MAKES_NOTHING: &[&str] = &[
-    "cd", "pushd", "popd", "echo", "printf", "true", "test", "[", "ls", "pwd", "export", "set",
-    "rm", "sleep",
-];
+const MAKES_NOTHING: &[&str] = words!("fileless-programs");
 
 /// Whether the project lies on this disk and nothing earlier on the line makes a file, so that the disk can tell what is there.
 fn is_as_on_disk(digest: &Digest<'_>) -> bool {
@@ -409,13 +407,12 @@ fn is_new(dir: &Path) -> bool {
 
 /// Whether words are the numbers of processes that the line has started, or that a file of the project or a temporary one keeps.
 pub(super) fn is_own_process(digest: &Digest<'_>, words: &[&Word]) -> bool {
-    let all = &digest.analysis.invocations;
     let is_kept = |word: &Word, cat: &Invocation| {
         let at = place(word, cat, &digest.analysis.surroundings);
         matches!(at, Place::Inside | Place::Artifact | Place::Temporary)
     };
     let is_own = |word: &&Word| {
-        let makers = all.get(word.made_by.clone()).unwrap_or_default();
+        let makers = digest.makers_of(word);
         let reads = |cat: &Invocation| {
             cat.program == "cat" && cat.operands().all(|file| is_kept(file, cat))
         };
@@ -501,9 +498,8 @@ pub(super) fn path_or_folder(digest: &Digest<'_>, word: &Word) -> Option<PathBuf
         .rsplit_once('/')
         .map_or(".", |(folder, _)| folder);
     let folder = Word {
-        text: folder.to_owned(),
         glob: false,
-        ..word.clone()
+        ..word.with_text(folder)
     };
     (!folder.text.is_empty()).then(|| path(digest, &folder))?
 }

@@ -24,10 +24,10 @@ use self::file::{
 use self::network::{is_socket, prints_foreign};
 use super::digest::Digest;
 use super::place::{self, Place};
-use super::words::words;
 use super::{index, secret, sql};
 use crate::secret::{holds_secret, is_secret_file, is_secret_variable};
-use crate::shell::{Invocation, Stdin, Word, before_action, destination, found_by_find};
+use crate::shell::{Invocation, Stdin, Word, before_action, destination, file_name, found_by_find};
+use crate::words::words;
 
 /// A condition.
 #[derive(Clone, Copy, Debug)]
@@ -124,7 +124,7 @@ predicates! {
     "removes-submodule" Plain again::removes_submodule;
     "own-infrastructure" Plain |d, _| again::is_own_infrastructure(d);
     "made-all" Plain |d, _| content::is_made_of_all(d);
-    "recursive" Plain |d, _| d.has_option("-r") || d.has_option("-R") || d.has_option("--recursive");
+    "recursive" Plain |d, _| d.goes_down();
     "unfollowed" Plain |d, w| w.iter().any(|x| x.text == "{}" || !x.made_by.is_empty() && !x.glob && is_precious(d.place(x)));
     // What is named, by its name.
     "agent-settings" Plain |_, w| w.iter().any(|x| is_agent_settings(&x.text));
@@ -171,9 +171,8 @@ predicates! {
     "traced-with-secret" Plain |d, _| reading::is_traced_with_secret(d);
     "token-made" Plain |d, _| d.makers().any(reading::prints_token);
     "token-in-address" Plain |d, _| {
-        let all = &d.analysis.invocations;
-        let addresses = d.invocation.arguments.iter().filter(|w| w.text.contains("://"));
-        addresses.flat_map(|w| all.get(w.made_by.clone()).unwrap_or_default()).any(|i| reading::prints_token(i))
+        let mut addresses = d.invocation.arguments.iter().filter(|w| w.text.contains("://"));
+        addresses.any(|w| d.makers_of(w).iter().any(|i| reading::prints_token(i)))
     };
     "secret-text" Plain |d, _| d.texts().any(holds_secret);
     "secret-name" Plain |_, w| w.iter().any(|x| is_secret_variable(&x.text));
@@ -249,9 +248,8 @@ predicates! {
     "fed-by-rows" Plain |d, _| transfer::is_fed_by_rows(d);
     "fed-by-tree" Plain |d, _| transfer::is_fed_by_tree(d);
     "network-input" Plain |d, _| {
-        let all = &d.analysis.invocations;
-        let targets = d.invocation.redirects.iter().map(|r| &r.target);
-        targets.flat_map(|w| all.get(w.made_by.clone()).unwrap_or_default()).any(|i| prints_foreign(i))
+        let mut redirects = d.invocation.redirects.iter();
+        redirects.any(|r| d.makers_of(&r.target).iter().any(|i| prints_foreign(i)))
     };
     "network-made" Plain |d, _| d.makers().any(prints_foreign);
     "reads-file" Plain |d, _| matches!(d.invocation.stdin, Stdin::File(_));
@@ -297,10 +295,6 @@ fn any_place(digest: &Digest<'_>, words: &[&Word], is_meant: fn(Place) -> bool) 
     words.iter().any(|word| is_meant(digest.place(word)))
 }
 
-fn file_name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
-}
-
 /// Returns the names by which processes are looked up for the words of an invocation.
 fn looked_up<'a>(digest: &Digest<'a>) -> impl Iterator<Item = &'a Word> {
     digest
@@ -311,10 +305,8 @@ fn looked_up<'a>(digest: &Digest<'a>) -> impl Iterator<Item = &'a Word> {
 
 fn dd_target(words: &[&Word]) -> Option<Word> {
     words.iter().find_map(|word| {
-        word.text.strip_prefix("of=").map(|target| Word {
-            text: target.to_owned(),
-            ..(*word).clone()
-        })
+        let target = word.text.strip_prefix("of=")?;
+        Some(word.with_text(target))
     })
 }
 

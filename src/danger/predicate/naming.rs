@@ -2,11 +2,11 @@
 
 use crate::danger::container;
 use crate::danger::digest::Digest;
-use crate::danger::words::{says_test_store, words};
+use crate::danger::testing::says_test_store;
 use crate::glob::glob;
-use crate::program;
-use crate::program::Fact;
-use crate::shell::{Invocation, Stdin, Word, is_loopback};
+use crate::program::{self, Fact};
+use crate::shell::{Invocation, Stdin, Word, file_name, is_loopback};
+use crate::words::words;
 
 /// Whether the first word is the name of a task that drops or destroys: `db:drop`, `reset-db`, `nuke`; of a task for production
 /// less is enough.
@@ -26,23 +26,8 @@ pub(super) fn is_destroying_task(invocation: &Invocation, words: &[&Word]) -> bo
                 .any(|part| matches!(part, "prod" | "production"))
         })
     };
-    let harmless = has(&[
-        "test", "tests", "spec", "e2e", "lint", "check", "plan", "dry", "docs", "example", "build",
-    ]);
-    let of_store = has(&[
-        "db",
-        "database",
-        "data",
-        "tables",
-        "schema",
-        "prod",
-        "production",
-        "volumes",
-        "bucket",
-        "queue",
-        "state",
-        "cluster",
-    ]);
+    let harmless = has(words!("harmless-task-words"));
+    let of_store = has(words!("stored-things"));
     !harmless
         && (has(&["destroy", "nuke", "wipe", "obliterate", "annihilate"])
             || has(&[
@@ -88,36 +73,18 @@ pub(super) fn is_on_store_for_tests(digest: &Digest<'_>) -> bool {
     if container::is_of_line(digest.analysis, digest.index, invocation) {
         return true;
     }
-    // What says which settings, file, project, store, topic or cluster is meant.
-    let options = [
-        "-f",
-        "--file",
-        "--env-file",
-        "-p",
-        "--project-name",
-        "-d",
-        "--dbname",
-        "-D",
-        "--database",
-        "--topic",
-        "--kube-context",
-    ];
     // A client of statements is given a file of them by `-f`: that says nothing of the store.
     let takes_statements = program::find(&invocation.program).is(Fact::Statements);
-    let options: Vec<&str> = options
-        .into_iter()
-        .filter(|option| !takes_statements || !matches!(*option, "-f" | "--file" | "-p"))
-        .collect();
     let is_named = |word: &Word| says_test_store(&word.text);
     let named = |of: &Invocation, options: &[&str]| {
         // Of several files of one composition the last one may be what makes it one for tests.
         let mut values = of.values_of(options);
         values.any(|value| is_named(&value) || value.text.ends_with(".integration.yml"))
     };
-    if named(invocation, &["--settings"]) || named(invocation, &options) {
-        return true;
-    }
-    if loads_settings_for_tests(digest) {
+    if named(invocation, words!("store-options"))
+        || !takes_statements && named(invocation, words!("composition-options"))
+        || loads_settings_for_tests(digest)
+    {
         return true;
     }
     let composition = invocation.environment.iter();
@@ -130,7 +97,7 @@ pub(super) fn is_on_store_for_tests(digest: &Digest<'_>) -> bool {
     let outer = invocation.wrappers.last();
     if let Some(around) = digest.earlier().last()
         && outer == Some(&around.program)
-        && named(around, &["-f", "--file", "-p", "--project-name"])
+        && (named(around, words!("composition-options")) || named(around, &["--project-name"]))
     {
         return true;
     }
@@ -151,7 +118,7 @@ pub(super) fn is_on_store_for_tests(digest: &Digest<'_>) -> bool {
     if given.clone().any(|text| text.ends_with(":memory:")) {
         return true;
     }
-    let arguments = invocation.arguments.iter().map(|word| word.text.as_str());
+    let arguments = invocation.texts();
     let mut addresses = arguments.chain(given).filter_map(|text| {
         if let Some(file) = text
             .strip_prefix("file:")
@@ -181,7 +148,7 @@ pub(super) fn is_on_store_for_tests(digest: &Digest<'_>) -> bool {
         let port = invocation.value_of(&["-p", "--port"]);
         is_here || port.is_some_and(|port| !port.dynamic && port.text != "6379")
     };
-    let is_at_home = host.is_none() && !invocation.arguments.iter().any(|word| word.text == "-u");
+    let is_at_home = host.is_none() && !invocation.has_word(&["-u"]);
     invocation.program == "redis-cli"
         && !invocation.remote
         && (is_at_home || is_here)
@@ -192,7 +159,7 @@ pub(super) fn is_on_store_for_tests(digest: &Digest<'_>) -> bool {
 fn loads_settings_for_tests(digest: &Digest<'_>) -> bool {
     let wrappers = &digest.invocation.wrappers;
     let is_file = |word: &Word| {
-        let name = word.text.rsplit('/').next().unwrap_or_default();
+        let name = file_name(&word.text);
         name.starts_with(".env.") && says_test_store(name)
     };
     let is_exported = |at: usize| {
@@ -411,10 +378,7 @@ pub(super) fn is_windows_path(text: &str) -> bool {
 
 /// Returns a path without the dot that is left of `.\\` once a shell has taken the backslash for a quote.
 pub(super) fn without_dot(word: &Word) -> Word {
-    Word {
-        text: word.text.trim_start_matches(['.', '\\']).to_owned(),
-        ..word.clone()
-    }
+    word.with_text(word.text.trim_start_matches(['.', '\\']))
 }
 
 /// Whether a program of PowerShell lists a directory with all below it.

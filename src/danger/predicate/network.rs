@@ -1,10 +1,9 @@
 //! What comes from other machines, and what goes to them.
 
 use crate::danger::digest::Digest;
-use crate::danger::words::words;
-use crate::program;
-use crate::program::Fact;
-use crate::shell::{Analysis, Invocation, Word, authority, is_loopback};
+use crate::program::{self, Fact};
+use crate::shell::{Analysis, Invocation, Word, authority, file_name, is_loopback};
+use crate::words::{holds_any, words};
 
 pub(super) fn is_downloader(invocation: &Invocation) -> bool {
     is_given(invocation, Fact::Downloads)
@@ -14,8 +13,7 @@ pub(super) fn is_downloader(invocation: &Invocation) -> bool {
 
 /// Whether there is such a fact of a program for one of its words.
 pub(super) fn is_given(invocation: &Invocation, fact: Fact) -> bool {
-    let words = invocation.arguments.iter();
-    let words: Vec<Option<&str>> = words.map(|word| Some(word.text.as_str())).collect();
+    let words: Vec<Option<&str>> = invocation.texts().map(Some).collect();
     program::find(&invocation.program).is_with(fact, &words)
 }
 
@@ -23,19 +21,10 @@ pub(super) fn is_given(invocation: &Invocation, fact: Fact) -> bool {
 /// the messages of commits.
 pub(super) fn prints_foreign(invocation: &Invocation) -> bool {
     let starts_others = || program::find(&invocation.program).is(Fact::Runs);
-    let mut words = invocation.arguments.iter().map(|word| word.text.as_str());
-    let is_message = |word: &str| {
-        ["%b", "%B", "%s", "%N"]
-            .iter()
-            .any(|sign| word.contains(sign))
-    };
+    let mut words = invocation.texts();
+    let is_message = |word: &str| holds_any(word, &["%b", "%B", "%s", "%N"]);
     let is_of_others = |word: &str| {
-        let refs = [
-            "FETCH_HEAD",
-            "refs/pull/",
-            "refs/merge-requests/",
-            "upstream/",
-        ];
+        let refs = words!("foreign-refs");
         refs.iter().any(|start| word.starts_with(start))
     };
     match invocation.program.as_str() {
@@ -50,12 +39,7 @@ pub(super) fn prints_foreign(invocation: &Invocation) -> bool {
 }
 
 pub(super) fn is_decoder(invocation: &Invocation) -> bool {
-    let has = |names: &[&str]| {
-        invocation
-            .arguments
-            .iter()
-            .any(|w| names.contains(&w.text.as_str()))
-    };
+    let has = |names: &[&str]| invocation.has_word(names);
     match invocation.program.as_str() {
         "base64" | "base32" | "gbase64" | "basenc" => has(&["-d", "-D", "--decode", "-di", "-id"]),
         "openssl" => has(&["-d", "-base64"]),
@@ -199,11 +183,9 @@ fn download_of(digest: &Digest<'_>, script: &str) -> Option<usize> {
             .iter()
             .any(|r| r.writes() && same(&r.target.text))
             || output_file(i).is_some_and(|w| same(&w.text))
-            || i.arguments.iter().any(|w| {
-                w.text.contains('/')
-                    && !w.is_option()
-                    && same(w.text.rsplit('/').next().unwrap_or_default())
-            })
+            || i.arguments
+                .iter()
+                .any(|w| w.text.contains('/') && !w.is_option() && same(file_name(&w.text)))
     };
     let downloads = digest.earlier().enumerate();
     let found = downloads.filter(|(_, i)| prints_foreign(i) && brings(i));
@@ -239,7 +221,7 @@ pub(super) fn sends_file(invocation: &Invocation) -> bool {
         "http" | "https" | "xh" | "httpie"
     ) {
         let secrets: Vec<String> = texts_of(invocation, &["-a", "--auth"]).collect();
-        let words = invocation.arguments.iter().map(|word| word.text.as_str());
+        let words = invocation.texts();
         let mut files = words
             .filter(|word| !word.contains("://") && !secrets.iter().any(|one| one == word))
             .filter_map(|word| word.split_once('@'))
@@ -309,46 +291,19 @@ pub(super) fn is_socket(text: &str) -> bool {
 
 /// Whether an invocation prints what comes in over a connection.
 pub(super) fn listens(digest: &Digest<'_>, invocation: &Invocation) -> bool {
-    let makes_pipe = || {
-        digest
-            .analysis
-            .invocations
-            .iter()
-            .any(|i| i.program == "mkfifo")
-    };
-    let programs = [
-        "nc",
-        "nc.openbsd",
-        "nc.traditional",
-        "ncat",
-        "netcat",
-        "cryptcat",
-        "socat",
-        "telnet",
-        "websocat",
-    ];
+    let mut all = digest.analysis.invocations.iter();
+    let mut redirects = invocation.redirects.iter();
     let first = invocation.operands().next();
-    programs.contains(&invocation.program.as_str())
+    words!("bare-connections").contains(&&*invocation.program)
         || invocation.program == "openssl" && first.is_some_and(|word| word.text == "s_client")
-        || invocation.program == "gnutls-cli"
-        || invocation
-            .redirects
-            .iter()
-            .any(|r| is_socket(&r.target.text))
-        || invocation
-            .arguments
-            .iter()
-            .any(|w| w.text.contains("/tmp/f") && makes_pipe())
+        || redirects.any(|r| is_socket(&r.target.text))
+        || invocation.texts().any(|text| text.contains("/tmp/f"))
+            && all.any(|i| i.program == "mkfifo")
 }
 
 /// Whether an invocation compares a file with its checksum or signature, and fails where it differs.
 fn verifies(analysis: &Analysis, invocation: &Invocation, script: &str) -> bool {
-    let has = |names: &[&str]| {
-        invocation
-            .arguments
-            .iter()
-            .any(|w| names.contains(&w.text.as_str()))
-    };
+    let has = |names: &[&str]| invocation.has_word(names);
     let (is_check, takes_lists) = match invocation.program.as_str() {
         "sha256sum" | "sha384sum" | "sha512sum" | "gsha256sum" | "shasum" | "b2sum" => {
             (invocation.has_short('c') || has(&["--check"]), true)
@@ -374,20 +329,15 @@ fn verifies(analysis: &Analysis, invocation: &Invocation, script: &str) -> bool 
         name == script || rest.is_some_and(|rest| rest.starts_with('.')) || takes_lists && is_list()
     };
     let names_it = |text: &str| text.split_whitespace().any(is_of_it);
-    let given = invocation.arguments.iter().map(|word| word.text.as_str());
+    let given = invocation.texts();
     if !is_check {
         return false;
     }
     let mut files = given.filter(|word| !word.starts_with('-'));
     // What it is told to compare stands in its input.
-    let feeders = analysis.invocations.get(invocation.fed_by.clone());
-    let mut feeders = feeders.unwrap_or_default().iter();
+    let mut feeders = analysis.part(invocation.fed_by.clone()).iter();
     files.any(names_it)
         || takes_lists
             && (invocation.stdin.text().is_some_and(names_it)
                 || feeders.any(|i| i.arguments.iter().any(|word| names_it(&word.text))))
-}
-
-fn file_name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
 }

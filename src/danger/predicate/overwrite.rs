@@ -4,10 +4,10 @@ use super::file::{is_data_store, is_file_name, is_precious};
 use super::known::{has_project, is_made_before, is_not_there, is_unchanged, path};
 use crate::danger::digest::Digest;
 use crate::danger::place::Place;
-use crate::program;
-use crate::program::Fact;
+use crate::program::{self, Fact};
 use crate::secret::is_secret_file;
 use crate::shell::{Invocation, Stdin, Word};
+use crate::words::holds_any;
 
 /// Whether a program reads a file by its operands or as its input.
 fn reads(invocation: &Invocation, file: &str) -> bool {
@@ -126,7 +126,7 @@ pub(super) fn replaces_store(digest: &Digest<'_>, words: &[&Word]) -> bool {
     };
     let is_live = |path: &str| {
         let lower = path.to_ascii_lowercase();
-        ["prod", "live"].iter().any(|word| lower.contains(word))
+        holds_any(&lower, &["prod", "live"])
     };
     let is_copy = [
         "backup", "bak", "copy", "old", "snapshot", "archive", "dump",

@@ -6,12 +6,11 @@ use super::network::is_given;
 use crate::danger::digest::Digest;
 use crate::danger::place::Place;
 use crate::danger::secret;
-use crate::danger::words::words;
-use crate::program;
-use crate::program::{Fact, Program};
+use crate::program::{self, Fact, Program};
 use crate::search::Options;
 use crate::secret::{is_secret_file, is_secret_variable};
 use crate::shell::{Invocation, Word};
+use crate::words::{holds_any, words};
 
 /// Whether an argument of a program that sends names a secret file: `@.env`, `file=@.env`, `.env`.
 pub(super) fn holds_secret_path(text: &str) -> bool {
@@ -148,7 +147,7 @@ pub(super) fn is_traced_with_secret(digest: &Digest<'_>) -> bool {
 fn traces(set: &Invocation) -> Option<bool> {
     let mut before = "";
     let mut found = None;
-    let words = set.arguments.iter().map(|word| word.text.as_str());
+    let words = set.texts();
     for word in words.take_while(|word| *word != "--") {
         // `-o xtrace` and a cluster with an `x` say the same.
         let switch = if word == "xtrace" { before } else { word };
@@ -182,11 +181,7 @@ pub(super) fn finds_secrets(search: &Invocation) -> bool {
 /// Whether what is written into a pipeline lets its log show a secret: all of them at once, or one whose text is changed so
 /// that the log no longer hides it.
 pub(super) fn bares_ci_secrets(digest: &Digest<'_>) -> bool {
-    let is_pipeline = |path: &str| {
-        words!("pipeline-files")
-            .iter()
-            .any(|part| path.contains(part))
-    };
+    let is_pipeline = |path: &str| holds_any(path, words!("pipeline-files"));
     let mut targets = digest
         .invocation
         .redirects
@@ -199,9 +194,7 @@ pub(super) fn bares_ci_secrets(digest: &Digest<'_>) -> bool {
     let bares = |line: &str| {
         let shows = line.contains("echo") || line.contains("printf");
         let close = line.replace(' ', "");
-        let changed = words!("changing-filters")
-            .iter()
-            .any(|filter| close.contains(filter));
+        let changed = holds_any(&close, words!("changing-filters"));
         line.contains("tojson(secrets)") || shows && line.contains("secrets.") && changed
     };
     writes
@@ -238,21 +231,13 @@ pub(super) fn keeps_secret_in_place(digest: &Digest<'_>, words: &[&Word]) -> boo
 
 /// Whether a search goes into directories.
 pub(super) fn searches_trees(digest: &Digest<'_>) -> bool {
-    matches!(digest.invocation.program.as_str(), "rg" | "ag" | "ack")
-        || digest.has_option("-r")
-        || digest.has_option("-R")
-        || digest.has_option("--recursive")
+    matches!(digest.invocation.program.as_str(), "rg" | "ag" | "ack") || digest.goes_down()
 }
 
 /// Whether what is read only goes on without its values: `sed 's/=.*/=***/'`, `cut -d= -f1`, `wc -l`.
 pub(super) fn is_masked(digest: &Digest<'_>) -> bool {
-    let later = digest
-        .analysis
-        .invocations
-        .get(digest.index + 1..)
-        .unwrap_or_default();
+    let mut later = digest.later().iter();
     later
-        .iter()
         .find(|i| i.fed_by.contains(&digest.index))
         .is_some_and(|i| shows_names_alone(i))
         || shows_names_alone(digest.invocation)
@@ -401,10 +386,7 @@ pub(super) fn is_secret_reader(invocation: &Invocation) -> bool {
         "pass" => matches!(first, Some("show")),
         "op" => matches!(first, Some("read" | "item")),
         "vault" => matches!(first, Some("read" | "kv")),
-        "aws" => invocation
-            .arguments
-            .iter()
-            .any(|w| w.text == "get-secret-value"),
+        "aws" => invocation.has_word(&["get-secret-value"]),
         "echo" | "printf" => invocation
             .arguments
             .iter()
@@ -431,8 +413,7 @@ pub(super) fn is_committed(digest: &Digest<'_>) -> bool {
     let is_kept = |target: &Word| digest.place(target) == Place::Inside;
     let tells = |i: &Invocation| is_secret_reader(i) || prints_token(i) || signs_link(i);
     let mut redirects = invocation.redirects.iter();
-    let later = digest.analysis.invocations.get(digest.index + 1..);
-    let mut later = later.unwrap_or_default().iter();
+    let mut later = digest.later().iter();
     // What makes another text of it may hide it: `kubeseal`, `sops -e`.
     let hands_on = program::find(&invocation.program).is(Fact::Shows);
     redirects.any(|r| r.takes_output() && is_kept(&r.target))

@@ -1,7 +1,7 @@
 //! Service: what code asks of a service by a library of it, told by the names of its calls.
 
 use super::Digest;
-use crate::danger::words::words;
+use crate::words::{holds_any, words};
 
 /// Returns what code does at a service: `deletes`, `grants`, `pays`, `sends`.
 pub(super) fn effects(digest: &Digest<'_>) -> Vec<&'static str> {
@@ -16,11 +16,11 @@ pub(super) fn effects(digest: &Digest<'_>) -> Vec<&'static str> {
 
 /// Whether code loads a library of a service, and goes neither to this machine nor to what stands in for the service.
 fn uses_service(text: &str) -> bool {
-    const LOADS: [&str; 4] = ["import", "require", "from", "use "];
-    let is_for_tests = words!("stand-ins").iter().any(|name| text.contains(name));
+    const LOADS: &[&str] = &["import", "require", "from", "use "];
+    let is_for_tests = holds_any(&text, words!("stand-ins"));
     !is_for_tests
         && text.split(['\n', ';']).any(|line| {
-            LOADS.iter().any(|word| line.contains(word))
+            holds_any(line, LOADS)
                 && words!("service-libraries").iter().any(|name| {
                     line.match_indices(name)
                         .any(|(at, _)| is_whole(line, at, at + name.len()))

@@ -8,11 +8,10 @@ use super::reading::prints_token;
 use crate::danger::digest::Digest;
 use crate::danger::place::{Place, place};
 use crate::danger::secret;
-use crate::danger::words::words;
-use crate::program;
-use crate::program::Fact;
+use crate::program::{self, Fact};
 use crate::secret::{is_secret_file, is_secret_variable};
-use crate::shell::{Invocation, Word};
+use crate::shell::{Invocation, Word, file_name};
+use crate::words::{holds_any, words};
 
 /// Whether an archive is taken apart where the system, or what lets people in, lies.
 pub(super) fn unpacks_into_system(digest: &Digest<'_>) -> bool {
@@ -89,7 +88,7 @@ pub(super) fn sends_copy(digest: &Digest<'_>) -> bool {
         };
         let mut new: Vec<String> = match target {
             Some(target) => {
-                let name = secret.rsplit('/').next().unwrap_or(secret);
+                let name = file_name(secret);
                 let below = format!("{}/{name}", target.trim_end_matches('/'));
                 vec![bare(target), bare(&below)]
             }
@@ -255,11 +254,8 @@ pub(super) fn misdirects_secret(digest: &Digest<'_>, words: &[&Word]) -> bool {
     // A client prints a token for another audience too, where it is asked for one.
     let printed = digest.makers().filter(|i| prints_token(i)).any(|client| {
         let mut arguments = client.arguments.iter();
-        !arguments.any(|w| {
-            words!("audience-words")
-                .iter()
-                .any(|word| w.text.contains(word))
-        }) && is_foreign(&client.program)
+        !arguments.any(|w| holds_any(&w.text, words!("audience-words")))
+            && is_foreign(&client.program)
     });
     private
         || among(&mut words.iter().copied())

@@ -78,7 +78,7 @@ impl Collector<'_> {
     /// The files that a patch on the input names.
     pub(super) fn patched_files(&mut self) {
         let stdin = self.invocation.stdin.text();
-        let given = self.invocation.arguments.iter().map(|w| w.text.as_str());
+        let given = self.invocation.texts();
         for text in given.filter(|text| text.contains('\n')).chain(stdin) {
             for line in text.lines().map(str::trim_start) {
                 let mut heads = HEADS.iter();

@@ -8,8 +8,7 @@ mod tree;
 use std::path::{Path, PathBuf};
 
 use super::{Invocation, Surroundings, Word, path};
-use crate::program;
-use crate::program::Fact;
+use crate::program::{self, Fact};
 
 /// What happens to a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -174,10 +173,7 @@ impl Collector<'_> {
             "dd" => {
                 for word in &invocation.arguments {
                     if let Some(target) = word.text.strip_prefix("of=") {
-                        let target = Word {
-                            text: target.to_owned(),
-                            ..word.clone()
-                        };
+                        let target = word.with_text(target);
                         self.add(&target, Effect::Write, false);
                     }
                 }

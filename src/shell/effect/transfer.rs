@@ -1,8 +1,7 @@
 //! Programs that copy, move or link their operands to the last one.
 
 use super::{Collector, Effect};
-use crate::program;
-use crate::program::Fact;
+use crate::program::{self, Fact};
 use crate::shell::Word;
 use crate::shell::invocation::base_name;
 

@@ -6,7 +6,7 @@ use crate::shell::{Word, finds};
 impl Collector<'_> {
     pub(super) fn find(&mut self) {
         let invocation = self.invocation;
-        let deletes = invocation.arguments.iter().any(|w| w.text == "-delete");
+        let deletes = invocation.has_word(&["-delete"]);
         if deletes {
             for word in finds::found_by_find(invocation) {
                 let anywhere = finds::anywhere_below(word);

@@ -7,33 +7,12 @@ use super::memory::only_in_memory;
 use super::secrecy::takes_environment;
 use super::{Action, Language, collect};
 use crate::shell::{Word, text};
+use crate::words::{holds_any, words};
 
 /// Calls that return what a server sends.
-const FETCHES: &[&str] = &[
-    "urlopen(",
-    "requests.get(",
-    "httpx.get(",
-    "URI.open(",
-    "Net::HTTP.get",
-    "file_get_contents('http",
-    "file_get_contents(\"http",
-    "fetch(",
-];
+const FETCHES: &[&str] = words!("fetching-calls");
 /// Calls that make text of what nobody can read.
-const DECODES: &[&str] = &[
-    "b64decode(",
-    "fromhex(",
-    "unhexlify(",
-    "codecs.decode(",
-    "decompress(",
-    "Buffer.from(",
-    "atob(",
-    "base64_decode(",
-    "gzinflate(",
-    "str_rot13(",
-    "decode_base64",
-    "decode64",
-];
+const DECODES: &[&str] = words!("decoding-calls");
 /// How often code may hold code (`exec("exec(…)")`).
 const MAX_NESTING: usize = 4;
 
@@ -280,13 +259,13 @@ fn is_empty(argument: &str) -> bool {
 
 /// Whether code that opens a file to write it puts nothing into it.
 fn writes_nothing(code: &str) -> bool {
-    ![
-        "write", "dump", "print", "puts", "<<", "save", "copy", "to_", "put", "file=", "stdout",
-        "extract", "send", "= open", "=open",
-    ]
-    .iter()
-    .any(|word| code.contains(word))
-        && !code.split(" as ").skip(1).any(uses_name)
+    !holds_any(
+        code,
+        &[
+            "write", "dump", "print", "puts", "<<", "save", "copy", "to_", "put", "file=",
+            "stdout", "extract", "send", "= open", "=open",
+        ],
+    ) && !code.split(" as ").skip(1).any(uses_name)
 }
 
 /// Whether code behind ` as ` uses the name that it gives: `f: json.load(f)`, not `f: pass`.

@@ -2,16 +2,10 @@
 
 use super::Language;
 use super::expression::{closed_arguments, literal};
+use crate::words::words;
 
 /// Modules whose functions delete, overwrite or run things.
-const PYTHON: &[&str] = &[
-    "__builtins__",
-    "builtins",
-    "os",
-    "posix",
-    "shutil",
-    "subprocess",
-];
+const PYTHON: &[&str] = words!("harmful-modules");
 const JAVASCRIPT: &[&str] = &["child_process", "fs", "fs.promises", "fsPromises"];
 const RUBY: &[&str] = &["Dir", "File", "FileUtils", "IO", "Kernel", "Process"];
 
@@ -95,42 +89,4 @@ fn assigned_name(before: &str) -> Option<&str> {
         .rfind(|c: char| !(c.is_alphanumeric() || c == '_'))
         .map_or(0, |at| at + 1);
     before.get(start..).filter(|name| !name.is_empty())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Language, computed_call};
-
-    #[test]
-    fn only_a_name_that_no_literal_tells_is_computed() {
-        for (language, code, module) in [
-            (Language::Python, "getattr(os, sys.argv[1])('x')", "os"),
-            (Language::Python, "f = getattr(shutil, n)\nf('x')", "shutil"),
-            (Language::Python, "os.__dict__[n]('x')", "os"),
-            (Language::JavaScript, "fs[process.argv[1]]('x')", "fs"),
-            (
-                Language::JavaScript,
-                "child_process[a + b]('x')",
-                "child_process",
-            ),
-            (Language::Ruby, "FileUtils.send(m, 'x')", "FileUtils"),
-        ] {
-            assert_eq!(computed_call(language, code), Some(module), "{code}");
-        }
-        for (language, code) in [
-            (Language::Python, "getattr(os, 'getcwd')()"),
-            (Language::Python, "print(getattr(os, n))"),
-            (Language::Python, "getattr(numpy, n)(1)"),
-            (Language::JavaScript, "fs['readFileSync']('x')"),
-            (
-                Language::JavaScript,
-                "names[i](x); fs.readFileSync(names[i])",
-            ),
-            (Language::JavaScript, "conf.fs[i](x)"),
-            (Language::Ruby, "FileUtils.send(:pwd)"),
-            (Language::Ruby, "object.send(name)"),
-        ] {
-            assert_eq!(computed_call(language, code), None, "{code}");
-        }
-    }
 }

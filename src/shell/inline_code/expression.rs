@@ -2,6 +2,7 @@
 
 use super::super::output::MADE_DIRECTORY;
 use super::super::{Word, text};
+use crate::words::{holds_any, words};
 
 /// Splits what follows an opening parenthesis into its arguments, up to the closing one.
 pub(super) fn split_arguments(text: &str) -> Vec<String> {
@@ -110,20 +111,13 @@ fn literals(expression: &str) -> Vec<String> {
 }
 
 /// Calls that make or name a place for temporary files.
-const TEMPORARY: &[&str] = &[
-    "mkdtemp",
-    "mktmpdir",
-    "TemporaryDirectory(",
-    "gettempdir(",
-    "tmpdir()",
-    "sys_get_temp_dir(",
-];
+const TEMPORARY: &[&str] = words!("temporary-calls");
 
 /// What such a call gives.
 const TEMPORARY_DIRECTORY: &str = MADE_DIRECTORY;
 
 fn is_temporary(expression: &str) -> bool {
-    TEMPORARY.iter().any(|call| expression.contains(call))
+    holds_any(expression, TEMPORARY)
 }
 
 /// Returns the value of an expression, as far as its literals tell it.
@@ -132,9 +126,10 @@ pub(super) fn value(expression: &str, code: &str) -> Word {
     if is_temporary(expression) {
         return Word::plain(TEMPORARY_DIRECTORY);
     }
-    let is_home = ["home()", "expanduser", "HOME", "homedir()", "Dir.home"]
-        .iter()
-        .any(|h| expression.contains(h));
+    let is_home = holds_any(
+        expression,
+        &["home()", "expanduser", "HOME", "homedir()", "Dir.home"],
+    );
     let literals: Vec<String> = literals(expression)
         .into_iter()
         .filter(|l| l != "HOME")

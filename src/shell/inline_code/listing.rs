@@ -178,29 +178,3 @@ fn receiver_literal(before: &str) -> Option<String> {
     let (_, inner) = inner.rsplit_once('(')?;
     literal(inner).map(|(text, _)| text)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::listed;
-
-    #[test]
-    fn listings_tell_what_they_find() {
-        for (code, text, goes_down) in [
-            ("[os.remove(f) for f in os.listdir('.')]", "./*", false),
-            (
-                "for r, d, fs in os.walk('/home/u'): pass",
-                "/home/u/*",
-                true,
-            ),
-            ("[p.unlink() for p in Path('.').rglob('*')]", "./*", true),
-            ("glob.glob('*.pyc')", "*.pyc", false),
-            ("Dir.glob('*').each", "./*", false),
-            ("Dir.glob('/srv/*').each", "/srv/*", false),
-            ("fs.readdirSync('src').forEach(f => 0)", "src/*", false),
-        ] {
-            let (word, down) = listed(code).unwrap();
-            assert_eq!((word.text.as_str(), down), (text, goes_down), "{code}");
-        }
-        assert!(listed("print(1)").is_none());
-    }
-}

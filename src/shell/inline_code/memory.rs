@@ -1,32 +1,15 @@
 //! Memory: databases that code keeps in memory alone, which are gone when it ends.
 
+use crate::words::{holds_any, words};
+
 /// How code opens a database.
 const OPENS: &[&str] = &[".connect(", "create_engine("];
 
 /// What stands behind it where that is none on a disk and none of a server.
-const IN_MEMORY: &[&str] = &[
-    "':memory:'",
-    "\":memory:\"",
-    "'sqlite://'",
-    "\"sqlite://\"",
-    "'sqlite:///:memory:'",
-    "\"sqlite:///:memory:\"",
-];
+const IN_MEMORY: &[&str] = words!("memory-addresses");
 
 /// Words by which code goes to others as well, or to files by another way.
-const GOES_ELSEWHERE: &[&str] = &[
-    "asyncpg",
-    "attach",
-    "clickhouse",
-    "django",
-    "mongo",
-    "mysql",
-    "oracledb",
-    "peewee",
-    "psycopg",
-    "pyodbc",
-    "redis",
-];
+const GOES_ELSEWHERE: &[&str] = words!("other-databases");
 
 /// Whether every database that a piece of code opens is in memory.
 pub(crate) fn only_in_memory(code: &str) -> bool {
@@ -41,8 +24,7 @@ pub(crate) fn only_in_memory(code: &str) -> bool {
             || IN_MEMORY.iter().any(|text| behind.starts_with(text))
     };
     let lower = code.to_ascii_lowercase().replace("sqlite://", "");
-    let goes_elsewhere =
-        lower.contains("://") || GOES_ELSEWHERE.iter().any(|word| lower.contains(word));
+    let goes_elsewhere = lower.contains("://") || holds_any(&lower, GOES_ELSEWHERE);
     opened.by_ref().next().is_some_and(is_one) && opened.all(is_one) && !goes_elsewhere
 }
 

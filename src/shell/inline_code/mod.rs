@@ -40,8 +40,8 @@ use self::secrecy::{printed_secret, sends_environment};
 pub(super) use self::walks::walks;
 pub(crate) use self::walks::{CodeWalk, glob_of};
 use super::Word;
-use crate::program;
-use crate::program::Fact;
+use crate::program::{self, Fact};
+use crate::words::{holds_any, words};
 
 /// The longest code that is looked at, in bytes.
 const MAX_LENGTH: usize = 64 * 1024;
@@ -291,71 +291,20 @@ fn is_mentioned(before: &str, after: &str) -> bool {
 /// Whether code starts programs in a loop that nothing ends, and waits for none.
 fn spawns_endlessly(code: &str) -> bool {
     let bare: String = code.split_whitespace().collect();
-    let loops = ["while", "loop", "for(;;)"];
-    let forks = code.contains("fork") && loops.iter().any(|text| bare.contains(text));
-    let endless = [
-        "for(;;)",
-        "while(1)",
-        "while(true)",
-        "whileTrue:",
-        "while1:",
-        "loop{",
-        "loopdo",
-    ];
-    let spawns = ["fork", ".spawn(", "Popen(", "Process.spawn"];
-    let is_endless = endless.iter().any(|text| bare.contains(text));
-    let waits = [
-        "wait",
-        "Sync",
-        "communicate",
-        "sleep",
-        "setTimeout",
-        "break",
-        "return",
-        "exit",
-    ];
+    let loops = &["while", "loop", "for(;;)"];
+    let forks = code.contains("fork") && holds_any(&bare, loops);
+    let endless = words!("endless-loops");
+    let spawns = &["fork", ".spawn(", "Popen(", "Process.spawn"];
+    let is_endless = holds_any(&bare, endless);
+    let waits = words!("waiting-words");
     !code.contains("wait") && forks
-        || is_endless
-            && spawns.iter().any(|text| code.contains(text))
-            && !waits.iter().any(|text| code.contains(text))
+        || is_endless && holds_any(code, spawns) && !holds_any(code, waits)
 }
 
 /// Whether code connects a socket to a shell.
 fn is_reverse_shell(code: &str) -> bool {
-    let connects = [
-        "socket.socket",
-        "TCPSocket",
-        "fsockopen",
-        "net.Socket",
-        "net.connect",
-        "createConnection",
-        "create_connection",
-        "IO::Socket",
-        "use Socket",
-        "socket.tcp",
-        "('socket')",
-        "(\"socket\")",
-        "/inet/tcp/",
-    ]
-    .iter()
-    .any(|s| code.contains(s));
-    let runs = [
-        "dup2",
-        "pty.spawn",
-        "subprocess",
-        "/bin/sh",
-        "/bin/bash",
-        "exec(",
-        "spawn(",
-        "\"sh\"",
-        "'sh'",
-        "popen",
-        "system$_",
-        "`$_`",
-        "|& getline",
-    ]
-    .iter()
-    .any(|s| code.contains(s));
+    let connects = holds_any(code, words!("connecting-calls", lines));
+    let runs = holds_any(code, words!("shell-words", lines));
     // Under other names of the modules.
     let hands_over = code.contains("dup2") && code.contains("socket");
     connects && runs || hands_over

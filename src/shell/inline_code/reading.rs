@@ -3,31 +3,18 @@
 use super::calls::reading;
 use super::lexer::{Token, tokens};
 use super::{Language, language};
-use crate::program;
-use crate::program::Fact;
+use crate::program::{self, Fact};
 use crate::shell::{Invocation, is_reader};
+use crate::words::words;
 
 /// How deep code within strings of code is looked at.
 const MAX_DEPTH: usize = 4;
 
 /// Modules whose members change files or run programs: one that is handed over is as good as called.
-const STRONG: &[&str] = &[
-    "FileUtils",
-    "File",
-    "Path",
-    "child_process",
-    "fs",
-    "io",
-    "os",
-    "pathlib",
-    "shutil",
-    "subprocess",
-];
+const STRONG: &[&str] = words!("strong-modules");
 
 /// Modules of Python whose `open` takes a path first; elsewhere the path stands before it.
-const OPENERS: &[&str] = &[
-    "File", "IO", "bz2", "codecs", "fs", "gzip", "io", "lzma", "os", "tarfile",
-];
+const OPENERS: &[&str] = words!("opening-modules");
 
 /// Whether an interpreter is given its code on the command line, and all of it leaves the files that it is given as they
 /// are.
@@ -69,7 +56,7 @@ fn codes(invocation: &Invocation) -> Option<Vec<&str>> {
             })
     };
     let mut codes = Vec::new();
-    let mut words = invocation.arguments.iter().map(|word| word.text.as_str());
+    let mut words = invocation.texts();
     while let Some(word) = words.next() {
         let module = word.strip_prefix("-M").or_else(|| word.strip_prefix("-r"));
         if takes_code(word) {

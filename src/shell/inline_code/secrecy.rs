@@ -1,25 +1,9 @@
 //! Secrecy: code that prints a variable of the environment, or takes all of them.
 
+use crate::words::{holds_any, words};
+
 /// How code prints a variable of the environment, up to the variable's name.
-const PRINTS: &[&str] = &[
-    "print(os.environ['",
-    "print(os.environ[\"",
-    "print(os.getenv('",
-    "print(os.getenv(\"",
-    "print(os.environ.get('",
-    "print(os.environ.get(\"",
-    "console.log(process.env.",
-    "console.log(process.env['",
-    "console.log(process.env[\"",
-    "puts ENV['",
-    "puts ENV[\"",
-    "puts ENV.fetch('",
-    "puts ENV.fetch(\"",
-    "print $ENV{",
-    "echo getenv('",
-    "echo getenv(\"",
-    "echo $_ENV['",
-];
+const PRINTS: &[&str] = words!("variable-printers", lines);
 
 /// Returns the name of the variable that a piece of code prints whole.
 pub(super) fn printed_secret(code: &str) -> Option<&str> {
@@ -38,35 +22,9 @@ pub(super) fn printed_secret(code: &str) -> Option<&str> {
 
 /// Whether code takes all of the environment and speaks to other machines.
 pub(super) fn sends_environment(code: &str) -> bool {
-    const WHOLE: &[&str] = &[
-        "stringify(process.env)",
-        "entries(process.env)",
-        "dict(os.environ)",
-        "str(os.environ)",
-        "os.environ.copy()",
-        "os.environ.items()",
-        "ENV.to_h",
-        "ENV.to_a",
-        "ENV.inspect",
-        "json_encode($_ENV",
-        "json_encode(getenv()",
-        "%ENV",
-    ];
-    const SPEAKS: &[&str] = &[
-        "http",
-        "fetch(",
-        "axios",
-        "ocket",
-        "net.",
-        "dgram",
-        "dns.",
-        "urllib",
-        "requests.",
-        "Net::",
-        "IO::Socket",
-        "LWP",
-    ];
-    WHOLE.iter().any(|taken| code.contains(taken)) && SPEAKS.iter().any(|call| code.contains(call))
+    const WHOLE: &[&str] = words!("environment-takers");
+    const SPEAKS: &[&str] = words!("speaking-words");
+    holds_any(code, WHOLE) && holds_any(code, SPEAKS)
 }
 
 /// Whether an expression takes the whole environment, or a variable of it.

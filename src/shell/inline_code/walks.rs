@@ -6,9 +6,9 @@ use super::expression::{list, literal, receiver, split_arguments, value};
 use super::imports::with_modules;
 use super::listing::{CALLS, FILE_FIND, Listing, walked};
 use super::{Language, arguments_of, occurrences, plain_names};
-use crate::program;
-use crate::program::Fact;
-use crate::shell::Word;
+use crate::program::{self, Fact};
+use crate::shell::{Word, file_name};
+use crate::words::{holds_any, words};
 
 /// A folder that code goes through to change what it finds there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,20 +36,8 @@ const SAYING_NOTHING: &[&str] = &[
 ];
 
 /// What a comparison asks of a name, by the words in front of the text that it compares with.
-const ENDS: &[&str] = &[
-    "endswith(",
-    "endsWith(",
-    "end_with?(",
-    "end_with? ",
-    "ends_with(",
-];
-const STARTS: &[&str] = &[
-    "startswith(",
-    "startsWith(",
-    "start_with?(",
-    "start_with? ",
-    "starts_with(",
-];
+const ENDS: &[&str] = words!("end-tests");
+const STARTS: &[&str] = words!("start-tests");
 const HOLDS: &[&str] = &[
     "==",
     " eq ",
@@ -97,9 +85,10 @@ fn walks_of(language: Language, code: &str) -> Vec<CodeWalk> {
     let mut listings: Vec<(Option<String>, &Listing, Option<String>)> = Vec::new();
     for call in CALLS {
         let sees_hidden = call.sees_hidden
-            || ["include_hidden", "DOTMATCH", "dot: true", "dot:true"]
-                .iter()
-                .any(|option| code.contains(option));
+            || holds_any(
+                code,
+                &["include_hidden", "DOTMATCH", "dot: true", "dot:true"],
+            );
         for (before, after) in occurrences(code, call.name).filter(|_| sees_hidden) {
             let inner = after.trim_start().strip_prefix(['(', '[']);
             let arguments = inner.map(split_arguments).unwrap_or_default();
@@ -119,7 +108,7 @@ fn walks_of(language: Language, code: &str) -> Vec<CodeWalk> {
         listings.retain(|(root, ..)| root.is_some());
     }
     let (picked, left_out) = filters(code);
-    let files_only = FILES_ONLY.iter().any(|call| code.contains(call));
+    let files_only = holds_any(code, FILES_ONLY);
     let goes_down = code.contains("recursive: true") || code.contains("recursive:true");
     let walk = |(root, call, pattern): (Option<String>, &Listing, Option<String>)| CodeWalk {
         root,
@@ -129,7 +118,7 @@ fn walks_of(language: Language, code: &str) -> Vec<CodeWalk> {
         files_only,
         picked: match pattern {
             Some(pattern) if !pattern.ends_with("/*") && pattern != "*" => {
-                vec![pattern.rsplit('/').next().unwrap_or_default().to_owned()]
+                vec![file_name(&pattern).to_owned()]
             }
             _ => picked.clone(),
         },

@@ -12,31 +12,17 @@ use super::known::{has_project, path};
 use super::network::is_downloader;
 use super::reading::is_masked;
 use crate::danger::digest::Digest;
-use crate::program;
-use crate::program::Fact;
+use crate::program::{self, Fact};
 use crate::search::{
     Deed, Expression, Options, come_through, goes_into_hidden, is_grep, lists, meets, printed,
     read, sent_to,
 };
 use crate::secret::is_secret_file;
 use crate::shell::{Invocation, Stdin, Word, lexical, roots};
+use crate::words::words;
 
 /// Options of a search that shows no lines, but names or numbers.
-const SHOWS_NO_LINES: &[&str] = &[
-    "-L",
-    "-c",
-    "-l",
-    "-q",
-    "--count",
-    "--count-matches",
-    "--files",
-    "--files-with-matches",
-    "--files-without-match",
-    "--name-only",
-    "--quiet",
-    "--silent",
-    "--type-list",
-];
+const SHOWS_NO_LINES: &[&str] = words!("lineless-options");
 
 /// Whether a search prints a line of a file of secrets that it comes upon: `grep -r KEY .`, `rg --hidden --no-ignore KEY`,
 /// `find . -exec grep KEY {} +`.
@@ -81,8 +67,7 @@ pub(super) fn is_read(digest: &Digest<'_>, words: &[&Word]) -> bool {
 /// Whether one of the files that patterns and searches name holds secrets on a line that is shown.
 fn is_given(digest: &Digest<'_>, words: &[&Word], is_shown: &dyn Fn(&str) -> bool) -> bool {
     words.iter().any(|word| {
-        let makers = digest.analysis.invocations.get(word.made_by.clone());
-        let files = match makers.unwrap_or_default() {
+        let files = match digest.makers_of(word) {
             [] if word.text.contains(['*', '?', '[']) => places(digest, word),
             makers => found(digest, makers),
         };
@@ -123,12 +108,7 @@ pub(super) fn is_packed(digest: &Digest<'_>, words: &[&Word]) -> bool {
 }
 
 /// What `docker compose` reads where it is told nothing else.
-const COMPOSE_FILES: &[&str] = &[
-    "compose.yaml",
-    "compose.yml",
-    "docker-compose.yaml",
-    "docker-compose.yml",
-];
+const COMPOSE_FILES: &[&str] = words!("compose-files");
 
 /// Whether what `docker compose config` prints holds secrets of the `.env` beside it, which it puts where they are named.
 pub(super) fn is_interpolated(digest: &Digest<'_>) -> bool {

@@ -122,7 +122,7 @@ impl PermissionChecker {
     fn build(config: &OracleConfig<'_>) -> Result<Self, ConfigError> {
         let mut checker: Self = config.decode()?;
         let presets = checker.preset.0.clone();
-        let known = || PRESETS.iter().map(|p| p.name).chain(["standard", "none"]);
+        let known = || PRESETS.iter().copied().chain(["standard", "none"]);
         if let Some(wrong) = presets.iter().find(|p| !known().any(|k| k == p.as_str())) {
             return Err(ConfigError(vec![
                 crate::diagnostic::Diagnostic::error(

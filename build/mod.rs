@@ -1,0 +1,32 @@
+//! Tables: what `policies/` says of rules, programs and words, written as Rust when the program is built, so that no process
+//! that judges one command reads it anew.
+
+mod programs;
+mod rules;
+mod words;
+
+use std::error::Error;
+use std::path::Path;
+use std::{env, fs};
+
+/// Writes the tables into the directory of the build.
+pub(crate) fn write() -> Result<(), Box<dyn Error>> {
+    println!("cargo::rerun-if-changed=build");
+    println!("cargo::rerun-if-changed=src/danger/format.rs");
+    let read = |path: &str| {
+        println!("cargo::rerun-if-changed={path}");
+        fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))
+    };
+    let out = env::var("OUT_DIR")?;
+    for (name, text) in [
+        (
+            "programs.rs",
+            programs::written(&read("policies/programs.table")?)?,
+        ),
+        ("rules.rs", rules::written(read)?),
+        ("words.rs", words::written(&read("policies/words.txt")?)?),
+    ] {
+        fs::write(Path::new(&out).join(name), text)?;
+    }
+    Ok(())
+}
