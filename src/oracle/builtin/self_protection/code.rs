@@ -1,11 +1,11 @@
 //! Code: texts that programs run, and the words by which they are judged.
 
 use super::found::Found;
-use super::guarded::Guarded;
+use super::judged::Judged;
 use super::spelling::named;
 use crate::program;
 use crate::program::Fact;
-use crate::shell::{Analysis, Invocation, Stdin, code_only_reads, lexical};
+use crate::shell::{Invocation, Stdin, code_only_reads, lexical};
 
 /// Words of code that changes files.
 const WRITES: &[&str] = &[
@@ -74,11 +74,7 @@ pub(super) fn changes_named(text: &str) -> Option<&'static str> {
 }
 
 /// Finds code that names what is guarded together with anything that changes files.
-pub(super) fn find(
-    guarded: &Guarded<'_>,
-    analysis: &Analysis,
-    invocation: &Invocation,
-) -> Option<Found> {
+pub(super) fn find(invocation: &Judged<'_>) -> Option<Found> {
     let program = invocation.program.as_str();
     let may_run = is_interpreter(program) || RUNS_TEXT.contains(&program);
     if invocation.remote || !may_run || code_only_reads(invocation) {
@@ -93,7 +89,7 @@ pub(super) fn find(
         .arguments
         .iter()
         .filter(|_| RUNS_TEXT.contains(&program))
-        .filter_map(|word| analysis.invocations.get(word.made_by.clone()))
+        .filter_map(|word| invocation.analysis.invocations.get(word.made_by.clone()))
         .flatten()
         .flat_map(|i| &i.arguments)
         .map(|word| word.text.as_str());
@@ -112,7 +108,11 @@ pub(super) fn find(
         })?;
     Some((
         format!("run code that may change `{named}`"),
-        Some(lexical(named, guarded.root(), guarded.home())),
+        Some(lexical(
+            named,
+            invocation.guarded.root(),
+            invocation.guarded.home(),
+        )),
     ))
 }
 

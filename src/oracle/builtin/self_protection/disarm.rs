@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use super::found::{Found, act};
-use super::guarded::Guarded;
+use super::judged::Judged;
 use super::{agent, binary, git, own, packages, twin};
 use crate::config::OWN_VARIABLES;
 use crate::host::{HOSTS, Host};
@@ -12,7 +12,7 @@ use crate::place::Place;
 use crate::program;
 use crate::program::Fact;
 use crate::search;
-use crate::shell::{Analysis, Invocation, program_name};
+use crate::shell::program_name;
 
 /// Whether an environment variable changes what guards an agent: one of ours, or one that sets a host's hooks aside.
 fn disarms(variable: &str) -> bool {
@@ -21,20 +21,16 @@ fn disarms(variable: &str) -> bool {
 }
 
 /// Commands that disarm without touching a file that they name.
-pub(super) fn find(
-    guarded: &Guarded<'_>,
-    analysis: &Analysis,
-    invocation: &Invocation,
-) -> Option<Found> {
+pub(super) fn find(invocation: &Judged<'_>) -> Option<Found> {
     let program = invocation.program.as_str();
     let operands: Vec<&str> = invocation.operands().map(|w| w.text.as_str()).collect();
     let has = |text: &str| invocation.arguments.iter().any(|w| w.text == text);
     if invocation.environment.iter().any(|(name, _)| disarms(name)) {
         return Some(act("set a variable that disarms the policy"));
     }
-    let by_ours = own::find(guarded, analysis, invocation)
+    let by_ours = own::find(invocation)
         .or_else(|| packages::find(invocation))
-        .or_else(|| twin::find(guarded, analysis, invocation));
+        .or_else(|| twin::find(invocation));
     if by_ours.is_some() {
         return by_ours;
     }
@@ -50,13 +46,15 @@ pub(super) fn find(
         }
         "kill" => {
             let picks_ahp = invocation.arguments.iter().any(|word| {
-                analysis
+                invocation
+                    .analysis
                     .invocations
                     .get(word.made_by.clone())
                     .unwrap_or_default()
                     .iter()
                     .any(|i| i.arguments.iter().any(|w| is_ahp(&w.text)))
-            }) || analysis
+            }) || invocation
+                .analysis
                 .invocations
                 .get(invocation.fed_by.clone())
                 .unwrap_or_default()
@@ -85,9 +83,9 @@ pub(super) fn find(
         {
             return Some(act("stop `ahp`"));
         }
-        "git" | "hub" => return git::find(guarded, analysis, invocation, &operands),
+        "git" | "hub" => return git::find(invocation, &operands),
         name if program::find(name).is_with(Fact::ReplacesHooks, &[operands.first().copied()])
-            && guarded.has_wires() =>
+            && invocation.guarded.has_wires() =>
         {
             return Some(act("take away the hooks that `ahp` has put into git"));
         }
@@ -99,7 +97,7 @@ pub(super) fn find(
         {
             return Some(act("start an agent without its hooks"));
         }
-        _ => return agent::find(guarded, analysis, invocation),
+        _ => return agent::find(invocation),
     }
     None
 }

@@ -9,3 +9,9 @@ pub(super) type Found = (String, Option<PathBuf>);
 pub(super) fn act(what: &str) -> Found {
     (what.to_owned(), None)
 }
+
+/// Makes the finding of a command that is about a file, which stands in what it would do as `{}`.
+pub(super) fn on(what: &str, hit: PathBuf) -> Found {
+    let shown = format!("`{}`", hit.display());
+    (what.replace("{}", &shown), Some(hit))
+}

@@ -1,38 +1,32 @@
 //! Git: its hooks set aside, the policy put away, settings that run programs.
 
 use super::code;
-use super::found::{Found, act};
-use super::guarded::Guarded;
+use super::found::{Found, act, on};
 use super::index::Index;
-use super::mention::{covers, path_of};
+use super::judged::Judged;
 use super::pathspec;
-use super::places::named_below;
-use crate::shell::{Analysis, Invocation, Word};
+use crate::guard::named_below;
+use crate::shell::{Invocation, Word};
 
 /// Judges a git command.
-pub(super) fn find(
-    guarded: &Guarded<'_>,
-    analysis: &Analysis,
-    invocation: &Invocation,
-    operands: &[&str],
-) -> Option<Found> {
+pub(super) fn find(invocation: &Judged<'_>, operands: &[&str]) -> Option<Found> {
     let has = |text: &str| invocation.arguments.iter().any(|w| w.text == text);
     let places = ["--work-tree", "--git-dir", "--separate-git-dir"];
     let moved = invocation
         .value_of(&places)
-        .and_then(|place| covers(guarded, invocation, &place.text));
+        .and_then(|place| invocation.covers(&place.text));
     if let Some(hit) = moved {
-        return Some((
-            format!("take `{}` for a working tree", hit.display()),
-            Some(hit),
-        ));
+        return Some(on("take {} for a working tree", hit));
     }
     let sets_hooks = invocation.arguments.iter().any(|w| {
         let lower = w.text.to_lowercase();
         lower.starts_with("core.hookspath=") || lower.starts_with("--config-env=core.hookspath")
     });
     let set = || {
-        let of_line = invocation.environment.iter().chain(&analysis.assignments);
+        let of_line = invocation
+            .environment
+            .iter()
+            .chain(&invocation.analysis.assignments);
         of_line.filter(|(name, _)| name.starts_with("GIT_CONFIG"))
     };
     let by_variable = set().any(|(_, value)| value.text.to_lowercase().contains("core.hookspath"));
@@ -47,29 +41,29 @@ pub(super) fn find(
     let mut set = set();
     if (leads_away(invocation) || set.any(|(name, value)| is_lead(name, value)))
         && runs_hooks(operands)
-        && guarded.has_wires()
+        && invocation.guarded.has_wires()
     {
         return Some(act("run git with settings that may set its hooks aside"));
     }
-    if let Some(hit) = pathspec::changed(guarded, invocation) {
-        return Some((format!("change `{}`", hit.display()), Some(hit)));
+    if let Some(hit) = pathspec::changed(invocation) {
+        return Some(on("change {}", hit));
     }
     let command = invocation.subcommand();
-    if command.is_some_and(|word| word.text == "grep") && opens_finds(analysis, invocation) {
+    if command.is_some_and(|word| word.text == "grep") && opens_finds(invocation) {
         return Some(act("run what may change the files that it finds"));
     }
-    if let Some(found) = by_template(guarded, analysis, invocation, operands) {
+    if let Some(found) = by_template(invocation, operands) {
         return Some(found);
     }
     let skips = invocation.has_long("--no-verify")
         || (operands.contains(&"commit")
             && invocation.before_dashes().any(|w| skips_by_letter(&w.text)));
-    if skips && runs_hooks(operands) && guarded.has_wires() {
+    if skips && runs_hooks(operands) && invocation.guarded.has_wires() {
         return Some(act("skip the hooks that `ahp` has put into git"));
     }
-    let policy = guarded.root().join(".ahp");
+    let policy = invocation.guarded.root().join(".ahp");
     let is_tracked = || {
-        let index = Index::read(guarded.root());
+        let index = Index::read(invocation.guarded.root());
         index.is_some_and(|index| index.holds(".ahp/hooks.yaml"))
     };
     if operands.first() == Some(&"stash")
@@ -90,14 +84,14 @@ pub(super) fn find(
         Some(&("checkout" | "switch")) => has("-f") || has("--force") || has("--discard-changes"),
         _ => false,
     };
-    if goes_back && is_added(guarded, analysis) && policy.exists() && !is_tracked() {
+    if goes_back && is_added(invocation) && policy.exists() && !is_tracked() {
         return Some(("take the policy away".to_owned(), Some(policy)));
     }
     let thins_out = operands.first() == Some(&"sparse-checkout")
         && operands
             .get(1)
             .is_some_and(|o| !matches!(*o, "list" | "disable" | "check-rules"));
-    if thins_out && guarded.root().join(".ahp").exists() {
+    if thins_out && invocation.guarded.root().join(".ahp").exists() {
         return Some(act("take the policy out of the working tree"));
     }
     // What stands before git's command belongs to its options: `-C DIR`, which may be a submodule of this repository.
@@ -105,7 +99,7 @@ pub(super) fn find(
     let before = before.position(|word| command.is_some_and(|command| std::ptr::eq(word, command)));
     let own = before.and_then(|before| operands.get(before..));
     if let Some(own @ ["config", ..]) = own {
-        return by_setting(guarded, invocation, own);
+        return by_setting(invocation, own);
     }
     // What these are given is run, now or later.
     if operands
@@ -168,7 +162,7 @@ const PAGERS: &[&str] = &[
 ];
 
 /// Whether `git grep` gives what it finds to a program that is not known to only show it.
-fn opens_finds(analysis: &Analysis, git: &Invocation) -> bool {
+fn opens_finds(git: &Judged<'_>) -> bool {
     let is_shown = |command: &str| {
         let mut words = command.split_whitespace();
         let is_pager = words.next().is_none_or(|pager| PAGERS.contains(&pager));
@@ -176,7 +170,7 @@ fn opens_finds(analysis: &Analysis, git: &Invocation) -> bool {
     };
     // Without a name of its own it is what git shows all with.
     let is_set = || {
-        let of_line = git.environment.iter().chain(&analysis.assignments);
+        let of_line = git.environment.iter().chain(&git.analysis.assignments);
         let by_variable = of_line
             .filter(|(name, _)| matches!(name.as_str(), "GIT_PAGER" | "PAGER"))
             .any(|(_, value)| !is_shown(&value.text));
@@ -218,29 +212,19 @@ fn opens_finds(analysis: &Analysis, git: &Invocation) -> bool {
 }
 
 /// Whether this line tells git to track all that is there, or the policy.
-fn is_added(guarded: &Guarded<'_>, analysis: &Analysis) -> bool {
-    let all = ["-A", "--all", ".", ":/", "*"];
-    let adds = |i: &Invocation| {
+fn is_added(git: &Judged<'_>) -> bool {
+    let adds = |i: &&Invocation| {
         let mut words = i.operands();
         i.program == "git" && words.any(|word| matches!(word.text.as_str(), "add" | "stage"))
     };
-    let mut added = analysis
-        .invocations
-        .iter()
-        .filter(|i| adds(i))
-        .flat_map(|i| i.arguments.iter().map(move |word| (i, word)));
-    added.any(|(i, word)| {
-        all.contains(&word.text.as_str()) || covers(guarded, i, &word.text).is_some()
+    let mut adding = git.all().filter(adds).map(|i| git.other(i));
+    adding.any(|i| {
+        i.has(&["-A", "--all", ".", ":/", "*"]) || i.texts().any(|text| i.covers(text).is_some())
     })
 }
 
 /// A folder from which git takes hooks for the repository that it makes.
-fn by_template(
-    guarded: &Guarded<'_>,
-    analysis: &Analysis,
-    invocation: &Invocation,
-    operands: &[&str],
-) -> Option<Found> {
+fn by_template(invocation: &Judged<'_>, operands: &[&str]) -> Option<Found> {
     let command = operands
         .iter()
         .find(|o| matches!(**o, "init" | "clone" | "init-db"))?;
@@ -257,7 +241,10 @@ fn by_template(
             ..word.clone()
         })
     });
-    let of_git = invocation.environment.iter().chain(&analysis.assignments);
+    let of_git = invocation
+        .environment
+        .iter()
+        .chain(&invocation.analysis.assignments);
     let variables = of_git.filter(|(name, _)| name == "GIT_TEMPLATE_DIR");
     let mut dirs = of_option
         .into_iter()
@@ -265,9 +252,10 @@ fn by_template(
         .chain(variables.map(|(_, value)| value.clone()))
         .filter(|dir| !dir.text.is_empty());
     let brings = dirs.any(|dir| {
-        let path = path_of(guarded, invocation, &dir.text);
+        let path = invocation.path_of(&dir.text);
         let hooks = path.join("hooks");
-        let is_written = analysis
+        let is_written = invocation
+            .analysis
             .writes()
             .iter()
             .any(|effect| effect.path.starts_with(&path));
@@ -298,7 +286,7 @@ const LEADING: &[&str] = &[
 ];
 
 /// A setting that sets the hooks aside, or what is run in their place.
-fn by_setting(guarded: &Guarded<'_>, invocation: &Invocation, operands: &[&str]) -> Option<Found> {
+fn by_setting(invocation: &Judged<'_>, operands: &[&str]) -> Option<Found> {
     let has = |names: &[&str]| {
         let mut words = invocation.arguments.iter();
         words.any(|word| names.contains(&word.text.as_str()))
@@ -318,8 +306,8 @@ fn by_setting(guarded: &Guarded<'_>, invocation: &Invocation, operands: &[&str])
         return None;
     }
     let file = invocation.value_of(&["-f", "--file"]);
-    if let Some(hit) = file.and_then(|file| covers(guarded, invocation, &file.text)) {
-        return Some((format!("write `{}`", hit.display()), Some(hit)));
+    if let Some(hit) = file.and_then(|file| invocation.covers(&file.text)) {
+        return Some(on("write {}", hit));
     }
     // All of a section goes.
     let drops = has(&["--remove-section", "--rename-section"])

@@ -10,11 +10,10 @@ use std::sync::Arc;
 use foldhash::fast::RandomState;
 
 use super::binary::NAMES;
-use super::look::{Carriers, Grounds, LastLook, Links, Look};
-use super::places::{Place, Places, components, way_in};
+use super::look::{Carriers, Grounds, LastLook, Links, Look, Seen};
 use super::{binary, front_matter};
 use crate::glob::shell_glob;
-use crate::guard::{GuardedDir, Guards};
+use crate::guard::{GuardedDir, GuardedPlace, Guards, Places, components, way_in};
 use crate::place::Roots;
 use crate::shell::{Analysis, Effect, PathEffect, is_pattern, lexical, real};
 use crate::workspace::Workspace;
@@ -42,11 +41,11 @@ pub(super) struct Guarded<'a> {
     /// Asked where git may tell that what is guarded stays.
     pub(super) workspace: &'a dyn Workspace,
     /// Taken when something would first be changed, which most commands do not.
-    look: OnceCell<Arc<Look>>,
+    look: OnceCell<Arc<Seen<Look>>>,
     /// Taken when something is asked about that a guarded place may lead to.
-    links: OnceCell<Arc<Links>>,
+    links: OnceCell<Arc<Seen<Links>>>,
     /// Taken when something is asked about that a file with hooks at its head may be.
-    carriers: OnceCell<Arc<Carriers>>,
+    carriers: OnceCell<Arc<Seen<Carriers>>>,
     /// What is known of the paths of this event.
     kinds: RefCell<HashMap<OsString, Kind, RandomState>>,
     grounds: Grounds,
@@ -127,19 +126,27 @@ impl<'a> Guarded<'a> {
     }
 
     fn look(&self) -> &Look {
-        self.look.get_or_init(|| self.last.look(&self.grounds))
+        let look = |watched: &mut _| Look::new(&self.grounds, watched);
+        self.look
+            .get_or_init(|| self.last.look.get(&self.grounds, look))
     }
 
-    fn links(&self) -> &Links {
-        self.links.get_or_init(|| self.last.links(self.look()))
+    /// Returns what guarded places lead to through links.
+    fn links(&self) -> &Places {
+        let look = |watched: &mut _| Links::new(&self.grounds, self.look(), watched);
+        let links = || self.last.links.get(&self.grounds, look);
+        &self.links.get_or_init(links).0
     }
 
     /// Returns all places of which one may be what a path names that is given by its names, or lie below it.
     fn places(&self, names: &[String], looks_below: bool) -> impl Iterator<Item = &Places> {
-        let carriers = || self.last.carriers(self.look());
+        let look = |watched: &mut _| Carriers::new(&self.grounds, watched);
+        let carriers = move || self.last.carriers.get(&self.grounds, look);
         let carriers = front_matter::may_meet(&self.look().ways, names, looks_below)
-            .then(|| &self.carriers.get_or_init(carriers).places);
-        std::iter::once(&self.look().places).chain(carriers)
+            .then(|| &self.carriers.get_or_init(carriers).0);
+        [self.grounds.guards.places(), &self.look().places]
+            .into_iter()
+            .chain(carriers)
     }
 
     /// Whether a file is our own program, by whatever name.
@@ -222,12 +229,12 @@ impl<'a> Guarded<'a> {
             }
             let places = self.places(&names, true);
             let places = places.flat_map(|places| places.along(&names, inexact));
-            let targets = self.links().targets.along(&names, inexact);
+            let targets = self.links().along(&names, inexact);
             let mut below = places
                 .chain(targets)
                 .filter(|place| place.depth() > names.len());
             // A place that lies apart makes no folder above it a special one.
-            let is_near = |place: &Place<'_>| {
+            let is_near = |place: &GuardedPlace<'_>| {
                 dir.starts_with(place.way().0) || self.look().is_in_grounds(dir)
             };
             below.find(is_near).map(|place| place.path())
@@ -242,7 +249,7 @@ impl<'a> Guarded<'a> {
         let mut add = |dir: &Path| {
             let names = components(dir);
             let places = self.places(&names, true).flat_map(Places::iter);
-            let places = places.chain(self.links().targets.iter());
+            let places = places.chain(self.links().iter());
             let met = places.filter(|place| {
                 let (base, mut parts) = place.way();
                 let is_below = place.is_below(&names) && place.depth() > names.len();
@@ -300,7 +307,7 @@ impl<'a> Guarded<'a> {
         let meets = |path: &Path| {
             let names = components(path);
             self.meets(path, &names, takes_all, inexact).or_else(|| {
-                let targets = leads().then(|| &self.links().targets)?;
+                let targets = leads().then(|| self.links())?;
                 along(targets, &names, takes_all, inexact)
             })
         };
@@ -400,14 +407,14 @@ impl<'a> Guarded<'a> {
         if let Some(deep) = parts.iter().position(|part| part == "**") {
             let (above, below) = (parts.get(..deep)?, parts.last()?);
             let named = |name: &str| shell_glob(below.as_str(), name);
-            let holds = |place: &Place<'_>| {
+            let holds = |place: &GuardedPlace<'_>| {
                 let path = place.path();
                 place.exists()
                     && (place.last().is_some_and(|name| named(&name))
                         || (path.is_dir()
                             && FILES.iter().any(|f| named(f) && holds_file(&path, f))))
             };
-            let targets = self.links().targets.iter();
+            let targets = self.links().iter();
             return self
                 .places(above, true)
                 .flat_map(Places::iter)

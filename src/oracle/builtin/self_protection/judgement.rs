@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::fields::{MAX_DEPTH, MAX_PATH, WORDS};
 use super::guarded::Guarded;
+use super::judged::Judged;
 use super::spelling::named;
 use super::{clean, code, disarm, fields, front_matter, mention, naming, script, walk};
 use crate::event::{ToolCall, ToolKind, ToolView, is_path_key};
@@ -181,14 +182,14 @@ pub(super) fn by_shell(
             });
         }
     }
-    analysis
-        .invocations
-        .iter()
+    let invocations = analysis.invocations.iter();
+    invocations
+        .map(|invocation| Judged::new(guarded, analysis, invocation))
         .find_map(|invocation| {
-            disarm::find(guarded, analysis, invocation)
-                .or_else(|| code::find(guarded, analysis, invocation))
-                .or_else(|| naming::find(guarded, analysis, invocation))
-                .or_else(|| script::find(guarded, analysis, invocation, depth, by_shell))
+            disarm::find(&invocation)
+                .or_else(|| code::find(&invocation))
+                .or_else(|| naming::find(&invocation))
+                .or_else(|| script::find(&invocation, depth, by_shell))
                 .map(|(what, path)| Attempt {
                     by: invocation.display(),
                     what,
@@ -222,7 +223,7 @@ fn by_assignment(guarded: &Guarded<'_>, analysis: &Analysis) -> Option<Attempt> 
                 .iter()
                 .any(|part| value.text.contains(part));
         let hit = is_code
-            .then(|| mention::in_text(guarded, &here, &value.text))
+            .then(|| Judged::new(guarded, analysis, &here).in_text(&value.text))
             .flatten()?;
         Some(Attempt {
             by: name.clone(),

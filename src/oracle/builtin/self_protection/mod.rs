@@ -12,8 +12,10 @@ mod filled;
 mod found;
 mod front_matter;
 mod git;
+mod given;
 mod guarded;
 mod index;
+mod judged;
 mod judgement;
 mod look;
 mod mention;
@@ -22,7 +24,6 @@ mod naming;
 mod own;
 mod packages;
 mod pathspec;
-mod places;
 mod reading;
 mod rights;
 mod script;
@@ -40,6 +41,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use self::guarded::Guarded;
+use self::judged::Judged;
 use self::judgement::Attempt;
 use self::look::LastLook;
 use super::permission_checker::{MAX_TEXT, told};
@@ -145,12 +147,17 @@ impl Oracle for SelfProtection {
         };
         let disguised = || {
             lines()
-                .any(|(_, shell)| shell.invocations.iter().any(|one| agent::may_be_one(shell, one)))
+                .any(|(_, shell)| {
+                    let mut started = shell.invocations.iter();
+                    started.any(|one| agent::may_be_one(&Judged::new(&guarded, shell, one)))
+                })
                 .then_some("a program that is not known takes an option by which an agent starts without its hooks")
         };
         let is_blind = || {
-            let mut started = lines().flat_map(|(_, shell)| &shell.invocations);
-            started.any(|one| naming::is_blind(&guarded, one))
+            lines().any(|(_, shell)| {
+                let mut started = shell.invocations.iter();
+                started.any(|one| naming::is_blind(&Judged::new(&guarded, shell, one)))
+            })
         };
         let blind = || {
             is_blind().then_some("the program that is given the project is known only when it runs")

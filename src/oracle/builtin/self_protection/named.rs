@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::guarded::Guarded;
-use super::mention;
+use super::judged::Judged;
 use super::pathspec;
 use crate::search::STARTS;
 use crate::search::own_words;
@@ -53,12 +52,12 @@ pub(super) fn only_list(programs: &[Arc<Invocation>]) -> bool {
 
 /// Returns what is guarded and named by a program that prints names of files, in any word but those that only say which of
 /// its finds are meant.
-pub(super) fn named(guarded: &Guarded<'_>, lister: &Invocation) -> Option<PathBuf> {
+pub(super) fn named(lister: &Judged<'_>) -> Option<PathBuf> {
     let in_word = |text: &str| {
         if text.contains(char::is_whitespace) {
-            return mention::in_text(guarded, lister, text);
+            return lister.in_text(text);
         }
-        mention::in_word(guarded, lister, text, text.starts_with('-'))
+        lister.in_word(text, text.starts_with('-'))
     };
     let in_words = match lister.program.as_str() {
         "bfs" | "find" | "gfind" => of_find(lister).find_map(|word| in_word(&word.text)),
@@ -67,7 +66,7 @@ pub(super) fn named(guarded: &Guarded<'_>, lister: &Invocation) -> Option<PathBu
     };
     let opened = lister.redirects.iter().filter(|redirect| redirect.reads());
     in_words
-        .or_else(|| mention::in_text(guarded, lister, lister.stdin.text()?))
+        .or_else(|| lister.in_text(lister.stdin.text()?))
         .or_else(|| {
             opened
                 .map(|redirect| &redirect.target.text)

@@ -2,12 +2,11 @@
 
 use super::binary::{NAMES, may_be_refused};
 use super::found::{Found, act};
-use super::guarded::Guarded;
-use super::mention::path_of;
+use super::judged::Judged;
 use crate::host::Host;
 use crate::process;
 use crate::program::Fact;
-use crate::shell::{Analysis, Invocation, Word, program_name};
+use crate::shell::{Invocation, Word, program_name};
 
 /// The commands of `ahp bundle` that change what is in force on the machine.
 const CHANGES_BUNDLE: &[&str] = &["break-glass", "install", "pull", "rollback"];
@@ -34,28 +33,24 @@ const STARTERS: &[&str] = &["exec", "mcp", "shield"];
 const HARMLESS_OF_LOG: &[&str] = &["export", "report", "show", "stats", "tail", "verify"];
 
 /// Finds a command that only a person gives, whatever the program is called that gets it.
-pub(super) fn find(
-    guarded: &Guarded<'_>,
-    analysis: &Analysis,
-    invocation: &Invocation,
-) -> Option<Found> {
+pub(super) fn find(invocation: &Judged<'_>) -> Option<Found> {
     let is_named = NAMES.contains(&invocation.program.as_str());
-    if let Some(found) = launched(guarded, analysis, invocation) {
+    if let Some(found) = launched(invocation) {
         return Some(found);
     }
     if !is_named && !may_be_ours(invocation) {
         return None;
     }
-    let found = refused(analysis, invocation)?;
-    if is_named || is_our_file(guarded, invocation) {
+    let found = refused(invocation)?;
+    if is_named || is_our_file(invocation) {
         return Some(found);
     }
-    let is_told = is_telling(invocation) && is_nowhere(guarded, invocation);
+    let is_told = is_telling(invocation) && is_nowhere(invocation);
     is_told.then(|| act("run what may be `ahp`, with a command that only a person gives"))
 }
 
 /// A command of ours among the words of a program that may start it: of which nothing is known, or that runs some of them.
-fn launched(guarded: &Guarded<'_>, analysis: &Analysis, invocation: &Invocation) -> Option<Found> {
+fn launched(invocation: &Judged<'_>) -> Option<Found> {
     let known = invocation.known();
     let starts = known.is(Fact::RunsValues) || known.is(Fact::Types);
     if invocation.remote || (known.is_known() && !starts) {
@@ -71,24 +66,21 @@ fn launched(guarded: &Guarded<'_>, analysis: &Analysis, invocation: &Invocation)
         let is_ours = || {
             NAMES.contains(&&*program_name(&word.text))
                 || (word.text.contains('/')
-                    && guarded.is_own(&path_of(guarded, invocation, &word.text)))
+                    && invocation.guarded.is_own(&invocation.path_of(&word.text)))
         };
         (is_command && is_ours()).then(|| {
-            refused(
-                analysis,
-                &Invocation {
-                    program: "ahp".to_owned(),
-                    arguments: behind.to_vec(),
-                    ..Invocation::default()
-                },
-            )
+            refused(&invocation.other(&Invocation {
+                program: "ahp".to_owned(),
+                arguments: behind.to_vec(),
+                ..Invocation::default()
+            }))
         })?
     })
 }
 
 /// Whether a program that is called otherwise may be ours by another name: most are told from it by the first word that they
 /// are given, and those that are known by their names.
-fn may_be_ours(invocation: &Invocation) -> bool {
+fn may_be_ours(invocation: &Judged<'_>) -> bool {
     let is_path = invocation.path.text.contains('/') || invocation.path.dynamic;
     let first = invocation.operands().next();
     let is_command = first.is_some_and(|word| may_be_refused(&word.text));
@@ -98,21 +90,21 @@ fn may_be_ours(invocation: &Invocation) -> bool {
 }
 
 /// Whether the file that is run is our program.
-fn is_our_file(guarded: &Guarded<'_>, invocation: &Invocation) -> bool {
+fn is_our_file(invocation: &Judged<'_>) -> bool {
     let path = invocation.path.text.as_str();
     if path.contains('/') {
-        return guarded.is_own(&path_of(guarded, invocation, path));
+        return invocation.guarded.is_own(&invocation.path_of(path));
     }
-    process::installed(path).is_some_and(|path| guarded.is_own(&path))
+    process::installed(path).is_some_and(|path| invocation.guarded.is_own(&path))
 }
 
 /// Whether nobody can look at the file that would be run: it is not there yet, or is named by a descriptor or a variable.
-fn is_nowhere(guarded: &Guarded<'_>, invocation: &Invocation) -> bool {
+fn is_nowhere(invocation: &Judged<'_>) -> bool {
     let path = invocation.path.text.as_str();
     invocation.path.dynamic
         || path.starts_with("/proc/")
         || path.starts_with("/dev/fd/")
-        || (path.contains('/') && !path_of(guarded, invocation, path).exists())
+        || (path.contains('/') && !invocation.path_of(path).exists())
 }
 
 /// Whether words say what hardly any other program takes: a command of ours, with a host of ours or without a question.
@@ -174,7 +166,7 @@ fn hides_words(invocation: &Invocation, command: &str) -> bool {
 }
 
 /// Returns what is refused of a command, if the program is ours.
-fn refused(analysis: &Analysis, invocation: &Invocation) -> Option<Found> {
+fn refused(invocation: &Judged<'_>) -> Option<Found> {
     let program = invocation.program.as_str();
     let operands: Vec<&str> = invocation.operands().map(|w| w.text.as_str()).collect();
     let has = |text: &str| invocation.arguments.iter().any(|w| w.text == text);
@@ -209,7 +201,10 @@ fn refused(analysis: &Analysis, invocation: &Invocation) -> Option<Found> {
     // Where records go, and which, is for the machine's owner to say.
     let ships = (command == "fleet" || program == "ahp-fleet") && operands.contains(&"ship");
     let aims = || {
-        let mut variables = invocation.environment.iter().chain(&analysis.assignments);
+        let mut variables = invocation
+            .environment
+            .iter()
+            .chain(&invocation.analysis.assignments);
         let aims = |name: &str| name.starts_with("OTEL_") || name == "AHP_MACHINE_ID";
         ["--to", "--log"].into_iter().any(tells) || variables.any(|(name, _)| aims(name))
     };

@@ -4,9 +4,8 @@
 use std::cell::OnceCell;
 use std::path::{Component, Path, PathBuf};
 
-use super::guarded::Guarded;
 use super::index::Index;
-use super::mention::path_of;
+use super::judged::Judged;
 use crate::search::{Options, holds, wild};
 use crate::shell::{Invocation, Word, lexical};
 
@@ -112,12 +111,12 @@ struct Spec {
 
 impl<'a> Listing<'a> {
     /// Reads a command. One that is steered by variables may list anything.
-    pub(super) fn of(guarded: &Guarded<'_>, git: &'a Invocation, is_steered: bool) -> Self {
+    pub(super) fn of(git: &'a Judged<'_>, is_steered: bool) -> Self {
         let (own, command, rest) = parts(git);
         let own = Own::of(own).filter(|_| !is_steered);
-        let here = path_of(guarded, git, ".");
+        let here = git.path_of(".");
         let dirs = own.iter().flat_map(|own| &own.dirs);
-        let here = dirs.fold(here, |here, dir| lexical(dir, &here, guarded.home()));
+        let here = dirs.fold(here, |here, dir| lexical(dir, &here, git.guarded.home()));
         let top = here.ancestors().find(|dir| dir.join(".git").exists());
         let top = top.unwrap_or(&here).to_owned();
         let prefix = here.strip_prefix(&top).unwrap_or(Path::new(""));
@@ -246,7 +245,7 @@ fn is_below_any_case(way: &Path, folder: &str) -> bool {
 
 /// Returns what is guarded and a command of git would delete, put away or replace, by the patterns and signs in the paths that
 /// it is given. Plain paths are told by what the command does to files.
-pub(super) fn changed(guarded: &Guarded<'_>, git: &Invocation) -> Option<PathBuf> {
+pub(super) fn changed(git: &Judged<'_>) -> Option<PathBuf> {
     let (_, command, mut rest) = parts(git);
     match command {
         "clean" | "rm" if only_shows(rest) => return None,
@@ -315,7 +314,7 @@ pub(super) fn changed(guarded: &Guarded<'_>, git: &Invocation) -> Option<PathBuf
         _ => false,
     };
     let is_of_whole = |word: &Word| is_whole && word.text.starts_with('*');
-    let mut listing = Listing::of(guarded, git, false);
+    let mut listing = Listing::of(git, false);
     let here = listing.here.clone();
     let prefix = here.strip_prefix(&listing.top).unwrap_or(Path::new(""));
     let is_path = |word: &&&Word| dashes.is_some() || !lines.is_empty() || !is_state(command, word);
@@ -335,11 +334,11 @@ pub(super) fn changed(guarded: &Guarded<'_>, git: &Invocation) -> Option<PathBuf
     // What another state holds may be untracked now.
     listing.lists_tracked = !from_elsewhere;
     let top = listing.top.clone();
-    let mut ways = guarded.below(&top).into_iter();
+    let mut ways = git.guarded.below(&top).into_iter();
     ways.find_map(|way| {
         let hit = listing
             .lists(&way)
-            .then(|| guarded.covers_word(&top.join(&way)))??;
+            .then(|| git.guarded.covers_word(&top.join(&way)))??;
         Some(hit)
     })
 }

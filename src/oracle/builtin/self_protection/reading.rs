@@ -8,13 +8,14 @@ use serde_json::Value;
 use super::binary;
 use super::fields::{MAX_DEPTH, texts_of};
 use super::guarded::Guarded;
+use super::judged::Judged;
 use super::judgement::Attempt;
-use super::places::components;
 use super::tree::{Form, Tree};
 use super::unread::{Hit, Unread, spelled};
 use super::{mention, script, walk};
 use crate::event::{ToolKind, ToolView, name_words};
 use crate::fact::Facts;
+use crate::guard::components;
 use crate::program;
 use crate::program::Fact;
 use crate::search::{Fd, come_through};
@@ -139,16 +140,16 @@ pub(super) fn by_shell(
             if invocation.remote {
                 return None;
             }
+            let invocation = Judged::new(guarded, analysis, invocation);
+            let by = || invocation.display();
             let reading = Reading {
                 unread: &unread,
-                analysis,
-                invocation,
+                invocation: &invocation,
             };
-            let by = || invocation.display();
             if let Some(hit) = reading.find() {
                 return Some(attempt(by(), hit.path()));
             }
-            let (what, path) = script::find(guarded, analysis, invocation, depth, by_shell)?;
+            let (what, path) = script::find(&invocation, depth, by_shell)?;
             Some(Attempt {
                 by: by(),
                 what,
@@ -168,8 +169,7 @@ pub(super) fn by_shell(
 /// One program, and what it would read.
 struct Reading<'a> {
     unread: &'a Unread<'a>,
-    analysis: &'a Analysis,
-    invocation: &'a Invocation,
+    invocation: &'a Judged<'a>,
 }
 
 impl Reading<'_> {
@@ -283,8 +283,8 @@ impl Reading<'_> {
         if invocation.unpacks(known) {
             return None;
         }
-        let is_whole = |tree: &Tree| matches!(tree.form, Form::Copies | Form::Links);
-        if let Some(tree) = Tree::of(invocation).filter(is_whole) {
+        let is_whole = |tree: &&Tree| matches!(tree.form, Form::Copies | Form::Links);
+        if let Some(tree) = invocation.tree().filter(is_whole) {
             return tree.sources.iter().find_map(|source| self.named(source));
         }
         if !takes && !self.may_walk() {
@@ -319,7 +319,7 @@ impl Reading<'_> {
         let mut words = self.invocation.operands();
         words.find_map(|word| {
             let hit = self.named(&word.text)?;
-            let names = components(&self.unread.path_of(self.invocation, &word.text)).len();
+            let names = components(&self.invocation.path_of(&word.text)).len();
             let place = components(&hit.clone().path());
             let mut way = place.iter().skip(names);
             (!way.any(|name| name.starts_with('.'))).then_some(hit)
@@ -336,7 +336,7 @@ impl Reading<'_> {
             let copies = invocation.operands().take(2).any(|word| word.text == "cp");
             copies && text.contains(':') && !text.starts_with(['/', '.', '~'])
         };
-        let mut all = self.analysis.invocations.iter();
+        let mut all = invocation.all();
         is_copied()
             || all.any(|inner| {
                 inner.remote
@@ -401,8 +401,10 @@ impl Reading<'_> {
     /// A search by itself, for programs that it starts and that read what it finds.
     fn by_finder(&self) -> Option<Hit> {
         let through = walk::started_through(&self.invocation.program)?;
-        let mut inner = self.analysis.invocations.iter();
-        let reads = inner.any(|i| i.through(through) && !names_only(i));
+        let reads = self
+            .invocation
+            .all()
+            .any(|i| i.through(through) && !names_only(i));
         reads.then(|| self.found(self.invocation))?
     }
 
@@ -429,17 +431,18 @@ impl Reading<'_> {
             given.push(self.invocation.fed_by.clone());
         }
         given.into_iter().find_map(|range| {
-            let made_by: &[Arc<Invocation>] = self.analysis.invocations.get(range)?;
+            let made_by: &[Arc<Invocation>] = self.invocation.analysis.invocations.get(range)?;
             let (lister, filters) = made_by.split_first()?;
             let hit = self.found(lister)?;
             let name = hit.clone().path().to_string_lossy().into_owned();
-            come_through(self.analysis, filters, &name).then_some(hit)
+            come_through(self.invocation.analysis, filters, &name).then_some(hit)
         })
     }
 
     /// Returns what a program that looks for files finds.
     fn found(&self, finder: &Invocation) -> Option<Hit> {
-        let named = |text: &str| self.unread.named(finder, text);
+        let other = self.invocation.other(finder);
+        let named = |text: &str| self.unread.named(&other, text);
         match finder.program.as_str() {
             "bfs" | "find" | "gfind" => found_by_find(finder).into_iter().find_map(|word| {
                 let text = anywhere_below(word).text;

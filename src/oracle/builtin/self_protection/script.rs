@@ -6,16 +6,14 @@ use std::path::{Path, PathBuf};
 
 use super::code;
 use super::found::{Found, act};
-use super::guarded::Guarded;
+use super::judged::Judged;
 use super::judgement::Judge;
 use super::spelling::named;
 use crate::glob::shell_glob;
 use crate::program;
 use crate::program::Fact;
 use crate::search::read;
-use crate::shell::{
-    Analysis, Invocation, Stdin, Surroundings, Word, analyse, lexical, may_list, shebang,
-};
+use crate::shell::{Invocation, Stdin, Surroundings, Word, analyse, lexical, may_list, shebang};
 
 /// How deep scripts that run scripts are followed.
 const MAX_SCRIPTS: usize = 3;
@@ -27,19 +25,12 @@ const LOOKS: &[&str] = &[" .*", " .?", " .[", "find", "fd", "xargs"];
 const MAX_MATCHES: usize = 32;
 
 /// A script or a patch that lies on the disk, read and judged.
-pub(super) fn find(
-    guarded: &Guarded<'_>,
-    analysis: &Analysis,
-    invocation: &Invocation,
-    depth: usize,
-    judge: Judge,
-) -> Option<Found> {
+pub(super) fn find(invocation: &Judged<'_>, depth: usize, judge: Judge) -> Option<Found> {
     if invocation.remote {
         return None;
     }
     let files = Files {
-        guarded,
-        analysis,
+        invocation,
         dir: invocation.work_dir.as_deref()?,
     };
     let program = invocation.program.as_str();
@@ -124,7 +115,7 @@ pub(super) fn find(
         // A search path of its own may lead to a script of the project.
         let own = invocation.environment.iter();
         let (_, path) = own
-            .chain(&analysis.assignments)
+            .chain(&invocation.analysis.assignments)
             .find(|(name, _)| name == "PATH")?;
         let mut dirs = path.text.split(':').filter(|dir| !dir.starts_with('$'));
         dirs.find_map(|dir| files.text(&format!("{dir}/{program}")))?
@@ -163,8 +154,7 @@ fn in_patch(patch: &str) -> Option<&'static str> {
 
 /// The files that a command may take its instructions from.
 struct Files<'a> {
-    guarded: &'a Guarded<'a>,
-    analysis: &'a Analysis,
+    invocation: &'a Judged<'a>,
     dir: &'a Path,
 }
 
@@ -172,7 +162,7 @@ impl Files<'_> {
     /// Returns the text of a file, with what this command line is only about to copy there.
     fn text(&self, name: &str) -> Option<String> {
         let path = self.place(name);
-        let copies = self.analysis.invocations.iter();
+        let copies = self.invocation.all();
         let texts = read(&path)
             .into_iter()
             .chain(copies.flat_map(|copy| self.copied(copy, &path)));
@@ -180,7 +170,7 @@ impl Files<'_> {
     }
 
     fn place(&self, name: &str) -> PathBuf {
-        lexical(name, self.dir, self.guarded.home())
+        lexical(name, self.dir, self.invocation.guarded.home())
     }
 
     /// Returns what a program copies to a file, or prints into it of other files.
@@ -214,7 +204,7 @@ impl Files<'_> {
         if !word.text.contains(['*', '?', '[']) {
             return self.text(&word.text).into_iter().collect();
         }
-        let path = lexical(&word.text, self.dir, self.guarded.home());
+        let path = lexical(&word.text, self.dir, self.invocation.guarded.home());
         let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else {
             return Vec::new();
         };
@@ -229,7 +219,12 @@ impl Files<'_> {
 
     /// Returns the texts of the files that some invocations name or open.
     fn named_by(&self, range: Range<usize>) -> Vec<String> {
-        let invocations = self.analysis.invocations.get(range).unwrap_or_default();
+        let invocations = self
+            .invocation
+            .analysis
+            .invocations
+            .get(range)
+            .unwrap_or_default();
         let words = invocations.iter().flat_map(|invocation| {
             let opened = invocation.redirects.iter().filter(|r| r.reads());
             invocation.operands().chain(opened.map(|r| &r.target))
@@ -264,22 +259,25 @@ fn run_script(
         text.to_owned(),
         files.dir.to_owned(),
     );
-    let inner = files.guarded.analysed(script, |(interpreter, text, dir)| {
-        let surroundings = Surroundings {
-            work_dir: dir.clone(),
-            ..files.analysis.surroundings.clone()
-        };
-        if interpreter.ends_with("sh") || matches!(interpreter.as_str(), "source" | ".") {
-            return analyse(text, surroundings);
-        }
-        let line = format!("{interpreter} - <<'AHP_END_OF_SCRIPT'\n{text}\nAHP_END_OF_SCRIPT");
-        analyse(&line, surroundings)
-    });
+    let inner = files
+        .invocation
+        .guarded
+        .analysed(script, |(interpreter, text, dir)| {
+            let surroundings = Surroundings {
+                work_dir: dir.clone(),
+                ..files.invocation.analysis.surroundings.clone()
+            };
+            if interpreter.ends_with("sh") || matches!(interpreter.as_str(), "source" | ".") {
+                return analyse(text, surroundings);
+            }
+            let line = format!("{interpreter} - <<'AHP_END_OF_SCRIPT'\n{text}\nAHP_END_OF_SCRIPT");
+            analyse(&line, surroundings)
+        });
     // Scripts that start one another without end are not followed to it.
     if depth >= MAX_SCRIPTS {
         return Some(act("run scripts that start more scripts than are followed"));
     }
-    let attempt = judge(files.guarded, &inner, text, depth + 1)?;
+    let attempt = judge(files.invocation.guarded, &inner, text, depth + 1)?;
     Some((
         format!("run a script that would {}", attempt.what),
         attempt.path,

@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 use foldhash::fast::RandomState;
 
 use super::guarded::Guarded;
-use super::mention::path_of;
-use super::places::{Place, Places, components};
+use super::judged::Judged;
 use super::spelling;
 use crate::config::UNREAD;
 use crate::glob::shell_glob;
-use crate::shell::{Invocation, is_pattern};
+use crate::guard::{GuardedPlace, Places, components};
+use crate::shell::is_pattern;
 
 /// The longest file that can be one of them, in bytes: of others, nothing more is asked.
 const LONGEST: u64 = 128;
@@ -58,13 +58,9 @@ impl Hit {
 
 impl<'a> Unread<'a> {
     pub(super) fn of(guarded: &'a Guarded<'a>) -> Self {
-        let mut places = Places::default();
-        for known in guarded.unread() {
-            places.add(&known.dir, &known.names);
-        }
         Self {
             guarded,
-            places,
+            places: guarded.unread().collect(),
             looked_at: RefCell::default(),
         }
     }
@@ -128,7 +124,7 @@ impl<'a> Unread<'a> {
                 .map(|place| Hit::File(place.path()));
         }
         let mut along = self.places.along(&names, true);
-        let Some(place) = along.find(Place::exists) else {
+        let Some(place) = along.find(GuardedPlace::exists) else {
             // A link may be among what it meets.
             return matches(pattern).iter().find_map(|path| self.at(path));
         };
@@ -140,13 +136,8 @@ impl<'a> Unread<'a> {
         })
     }
 
-    /// Returns the path that a word names to a program.
-    pub(super) fn path_of(&self, invocation: &Invocation, text: &str) -> PathBuf {
-        path_of(self.guarded, invocation, text)
-    }
-
     /// Looks at a part of a word, as a program in some directory would take it.
-    pub(super) fn named(&self, invocation: &Invocation, text: &str) -> Option<Hit> {
+    pub(super) fn named(&self, invocation: &Judged<'_>, text: &str) -> Option<Hit> {
         if text.is_empty() {
             return None;
         }
@@ -155,9 +146,9 @@ impl<'a> Unread<'a> {
             let begins_open = open.starts_with('*') && open != text;
             return spelled(&open)
                 .filter(|_| begins_open)
-                .or_else(|| self.met(&path_of(self.guarded, invocation, &open)));
+                .or_else(|| self.met(&invocation.path_of(&open)));
         }
-        let path = path_of(self.guarded, invocation, text);
+        let path = invocation.path_of(text);
         if is_pattern(&path, self.guarded.root()) {
             return self.met(&path);
         }

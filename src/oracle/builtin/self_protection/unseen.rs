@@ -4,27 +4,23 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::found::{Found, act};
-use super::guarded::Guarded;
+use super::judged::Judged;
 use super::mention;
 use super::spelling::named;
 use crate::glob::shell_glob;
 use crate::program;
 use crate::program::Fact;
-use crate::shell::{Analysis, Effect, Invocation, PathEffect, Stdin, Word, lexical};
+use crate::shell::{Effect, Invocation, PathEffect, Stdin, Word, lexical};
 
 /// Finds a program that runs what this line makes, where what it is made of names what is guarded.
-pub(super) fn find(
-    guarded: &Guarded<'_>,
-    analysis: &Analysis,
-    invocation: &Invocation,
-) -> Option<Found> {
+pub(super) fn find(invocation: &Judged<'_>) -> Option<Found> {
     if invocation.remote {
         return None;
     }
-    let sources = sources(analysis, invocation)?;
-    let made_of = analysis.invocations.get(sources)?;
+    let sources = sources(invocation)?;
+    let made_of = invocation.analysis.invocations.get(sources)?;
     // What is followed is judged by its commands; a text in them that only looks like a pattern of names is none.
-    let is_known = runs_followed(analysis, invocation);
+    let is_known = runs_followed(invocation);
     let hit = made_of.iter().find_map(|one| {
         let redirects = one.redirects.iter().filter(|r| r.operator == "<<<");
         let variables = one.environment.iter().map(|(_, value)| value);
@@ -36,9 +32,11 @@ pub(super) fn find(
             .find_map(|text| {
                 let disarms = || mention::disarms(text).then(PathBuf::new);
                 let hit = if is_known {
-                    named(text).map(|name| lexical(name, guarded.root(), guarded.home()))
+                    named(text).map(|name| {
+                        lexical(name, invocation.guarded.root(), invocation.guarded.home())
+                    })
                 } else {
-                    mention::in_text(guarded, one, text)
+                    invocation.other(one).in_text(text)
                 };
                 hit.or_else(disarms)
             })
@@ -86,11 +84,11 @@ fn starts_programs(code: &str) -> bool {
 }
 
 /// Returns which invocations make the code that a program runs, where that code is not known.
-fn sources(analysis: &Analysis, invocation: &Invocation) -> Option<Range<usize>> {
+fn sources(invocation: &Judged<'_>) -> Option<Range<usize>> {
     let known = program::find(&invocation.program);
     let is_piped = matches!(invocation.stdin, Stdin::Pipe);
     let fed = || (is_piped && !invocation.fed_by.is_empty()).then(|| invocation.fed_by.clone());
-    let line = || Some(0..analysis.invocations.len());
+    let line = || Some(0..invocation.analysis.invocations.len());
     let reads_script = matches!(invocation.program.as_str(), "source" | ".");
     if invocation.program == "eval" {
         return fed();
@@ -107,7 +105,7 @@ fn sources(analysis: &Analysis, invocation: &Invocation) -> Option<Range<usize>>
         return match invocation.operands().next() {
             Some(script) if is_descriptor(&script.text) => line(),
             Some(script) if !script.made_by.is_empty() => Some(script.made_by.clone()),
-            Some(script) if is_written(analysis, invocation, script) => line(),
+            Some(script) if is_written(invocation, script) => line(),
             Some(script) if script.text != "-" => None,
             _ => fed(),
         };
@@ -120,8 +118,7 @@ fn sources(analysis: &Analysis, invocation: &Invocation) -> Option<Range<usize>>
     if runs_input {
         return fed();
     }
-    let is_made =
-        invocation.path.text.contains('/') && is_written(analysis, invocation, &invocation.path);
+    let is_made = invocation.path.text.contains('/') && is_written(invocation, &invocation.path);
     is_made.then(line).flatten()
 }
 
@@ -143,15 +140,16 @@ fn is_descriptor(file: &str) -> bool {
 }
 
 /// Whether a program runs a file that this line writes once and whose commands are known, so that they are among its own.
-fn runs_followed(analysis: &Analysis, invocation: &Invocation) -> bool {
+fn runs_followed(invocation: &Judged<'_>) -> bool {
     let script = invocation.operands().next().unwrap_or(&invocation.path);
-    let path = place_of(analysis, invocation, script);
-    let own = place_of(analysis, invocation, &invocation.path);
-    let followed = analysis.followed.iter();
+    let path = place_of(invocation, script);
+    let own = place_of(invocation, &invocation.path);
+    let followed = invocation.analysis.followed.iter();
     let mut followed = followed.filter(|file| **file == path || **file == own);
-    let effects = analysis.writes();
+    let effects = invocation.analysis.writes();
     // A second name would be a way to write it unseen.
-    let has_links = analysis
+    let has_links = invocation
+        .analysis
         .invocations
         .iter()
         .any(|i| matches!(i.program.as_str(), "ln" | "link" | "mount"));
@@ -170,15 +168,15 @@ fn runs_followed(analysis: &Analysis, invocation: &Invocation) -> bool {
     })
 }
 
-fn place_of(analysis: &Analysis, invocation: &Invocation, file: &Word) -> PathBuf {
+fn place_of(invocation: &Judged<'_>, file: &Word) -> PathBuf {
     let dir = invocation.work_dir.as_deref();
-    let home = analysis.surroundings.home.as_deref();
+    let home = invocation.analysis.surroundings.home.as_deref();
     lexical(&file.text, dir.unwrap_or_else(|| Path::new("")), home)
 }
 
 /// Whether a file is written by this very line.
-fn is_written(analysis: &Analysis, invocation: &Invocation, file: &Word) -> bool {
-    let path = place_of(analysis, invocation, file);
-    let mut writes = analysis.writes().into_iter();
+fn is_written(invocation: &Judged<'_>, file: &Word) -> bool {
+    let path = place_of(invocation, file);
+    let mut writes = invocation.analysis.writes().into_iter();
     writes.any(|effect| effect.path == path || (effect.inexact && effect.path.starts_with(&path)))
 }
