@@ -246,6 +246,14 @@ impl Relative {
         names.filter(|name| !name.is_empty())
     }
 
+    /// Returns with which byte the first name begins.
+    pub fn first_byte(&self) -> Option<u8> {
+        let path = [self.above, &self.path]
+            .into_iter()
+            .find(|path| !path.is_empty());
+        path?.trim_start_matches('/').bytes().next()
+    }
+
     /// Whether it stands for the directory itself.
     pub fn is_empty(&self) -> bool {
         self.above.is_empty() && self.path.is_empty()

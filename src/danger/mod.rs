@@ -20,7 +20,7 @@ mod secret;
 mod section;
 mod sql;
 mod trace;
-mod words;
+pub(crate) mod words;
 
 pub use self::custom::CommandPattern;
 pub use self::finding::Finding;

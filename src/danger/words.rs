@@ -23,7 +23,7 @@ macro_rules! words {
         &WORDS
     }};
 }
-pub(super) use words;
+pub(crate) use words;
 
 /// Returns the words of a list that a rule names; none where there is no such list.
 pub(super) fn find(name: &str) -> Option<impl Iterator<Item = &'static str> + use<>> {
@@ -33,7 +33,7 @@ pub(super) fn find(name: &str) -> Option<impl Iterator<Item = &'static str> + us
 }
 
 /// Returns the text of a list, which a blank line ends.
-pub(super) const fn list(name: &str) -> &'static str {
+pub(crate) const fn list(name: &str) -> &'static str {
     let (text, name) = (TEXT.as_bytes(), name.as_bytes());
     let mut at = 0;
     while !is_header(text, at, name) {
@@ -68,7 +68,7 @@ const fn ends(byte: u8, between: u8) -> bool {
 }
 
 /// Returns how many parts a list has.
-pub(super) const fn count(list: &[u8], between: u8) -> usize {
+pub(crate) const fn count(list: &[u8], between: u8) -> usize {
     let (mut parts, mut at) = (0, 0);
     while at < list.len() {
         if !ends(list[at], between) && (at + 1 == list.len() || ends(list[at + 1], between)) {
@@ -80,7 +80,7 @@ pub(super) const fn count(list: &[u8], between: u8) -> usize {
 }
 
 /// Takes a list apart.
-pub(super) const fn split<const COUNT: usize>(
+pub(crate) const fn split<const COUNT: usize>(
     list: &'static [u8],
     between: u8,
 ) -> [&'static str; COUNT] {

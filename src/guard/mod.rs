@@ -6,7 +6,8 @@ mod repository;
 
 pub use self::of_git::{HOOKS, OfGit, names};
 pub use self::places::{
-    GuardedDir, GuardedPlace, Places, components, entries_named, known, named_below, way_in,
+    GuardedDir, GuardedPlace, Places, components, entries_named, known, matches, named_below,
+    way_in,
 };
 pub use self::repository::Repository;
 

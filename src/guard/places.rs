@@ -1,6 +1,7 @@
 //! Places: what is guarded below directories, compared with paths by their names alone, and the places that are known
 //! without any policy.
 
+use std::borrow::Cow;
 use std::fs;
 use std::fs::DirEntry;
 use std::path::{Component, Path, PathBuf};
@@ -9,6 +10,7 @@ use crate::config::OWN_PLACES;
 use crate::glob::shell_glob;
 use crate::host::HOSTS;
 use crate::place::{Place, Relative, Roots};
+use crate::shell::is_clean;
 
 /// A directory, and what is guarded below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,8 +83,8 @@ pub struct Places(Vec<Base>);
 #[derive(Debug)]
 struct Base {
     guarded: GuardedDir,
-    /// The names of the directory in lower case.
-    parts: Vec<String>,
+    /// Whether the directory is as its bytes say in any case of letters, and no pattern.
+    is_plain: bool,
     /// With which ASCII characters the names begin, in lower case; all where a name is empty.
     begins: u128,
 }
@@ -96,10 +98,8 @@ pub struct GuardedPlace<'a> {
 
 impl FromIterator<GuardedDir> for Places {
     fn from_iter<T: IntoIterator<Item = GuardedDir>>(dirs: T) -> Self {
-        let begin = |name: &Relative| match name.names().next().map(str::as_bytes) {
-            Some([first, ..]) if *first != b'*' && first.is_ascii() => {
-                1 << first.to_ascii_lowercase()
-            }
+        let begin = |name: &Relative| match name.first_byte() {
+            Some(first) if first != b'*' && first.is_ascii() => 1 << first.to_ascii_lowercase(),
             _ => u128::MAX,
         };
         let base = |guarded: GuardedDir| Base {
@@ -108,7 +108,7 @@ impl FromIterator<GuardedDir> for Places {
                 .iter()
                 .map(begin)
                 .fold(0, |all, one| all | one),
-            parts: components(&guarded.dir),
+            is_plain: is_plain(&guarded.dir),
             guarded,
         };
         Self(dirs.into_iter().map(base).collect())
@@ -132,15 +132,20 @@ impl Places {
         parts: &'a [String],
         inexact: bool,
     ) -> impl Iterator<Item = GuardedPlace<'a>> {
-        let fit = move |(part, wanted): (&String, &str)| fits(part, wanted, inexact);
+        let whole = (!inexact).then(|| format!("/{}", parts.join("/")));
+        let fit = move |part: &str, wanted: &str| fits(part, wanted, inexact);
         self.0
             .iter()
-            .filter(move |base| parts.iter().zip(base.parts()).all(fit))
-            .filter(move |base| inexact || base.may_hold(parts))
+            .filter(move |base| whole.as_ref().is_none_or(|path| base.may_lie_along(path)))
+            .filter(move |base| (parts.iter().zip(base.parts())).all(|(part, own)| fit(part, &own)))
             .flat_map(move |base| {
-                let below = parts.get(base.parts.len()..).unwrap_or_default();
-                base.places()
-                    .filter(move |place| below.iter().zip(place.name.names()).all(fit))
+                let below = parts.get(base.depth()..).unwrap_or_default();
+                let may_hold = inexact || base.may_hold(below);
+                let places = base.places().filter(move |_| may_hold);
+                places.filter(move |place| {
+                    let mut names = below.iter().zip(place.name.names());
+                    names.all(|(part, own)| fit(part, own))
+                })
             })
     }
 }
@@ -151,14 +156,33 @@ impl Base {
         names.map(|name| GuardedPlace { base: self, name })
     }
 
-    fn parts(&self) -> impl Iterator<Item = &str> {
-        self.parts.iter().map(String::as_str)
+    /// Returns the names of the directory, in lower case where that is not one of ASCII letters.
+    fn parts(&self) -> impl Iterator<Item = Cow<'_, str>> {
+        let names = self.guarded.dir.components();
+        names.filter_map(|component| match component {
+            Component::Normal(name) => Some(match name.to_str() {
+                Some(name) if name.is_ascii() => Cow::Borrowed(name),
+                _ => name.to_string_lossy().to_lowercase().into(),
+            }),
+            _ => None,
+        })
     }
 
-    /// Whether a name below it can begin as the next part of a path does.
-    fn may_hold(&self, parts: &[String]) -> bool {
-        let next = parts.get(self.parts.len()).map(String::as_bytes);
-        match next {
+    fn depth(&self) -> usize {
+        self.parts().count()
+    }
+
+    /// Whether a path in lower case may lie above, at or below the directory; of most, their bytes tell that they do not.
+    fn may_lie_along(&self, path: &str) -> bool {
+        let dir = self.guarded.dir.as_os_str().as_encoded_bytes();
+        let common = path.len().min(dir.len());
+        let same = path.as_bytes().get(..common).zip(dir.get(..common));
+        !self.is_plain || same.is_some_and(|(path, dir)| path.eq_ignore_ascii_case(dir))
+    }
+
+    /// Whether a name below it can begin as the first of these does.
+    fn may_hold(&self, below: &[String]) -> bool {
+        match below.first().map(String::as_bytes) {
             Some([first, ..]) if first.is_ascii() => self.begins & (1 << first) != 0,
             _ => true,
         }
@@ -178,7 +202,7 @@ impl<'a> GuardedPlace<'a> {
 
     /// Returns how many names its path has.
     pub fn depth(&self) -> usize {
-        self.base.parts.len() + self.name.names().count()
+        self.base.depth() + self.name.names().count()
     }
 
     /// Returns the names of its path from one on.
@@ -193,15 +217,18 @@ impl<'a> GuardedPlace<'a> {
 
     /// Returns the last name of its path, in lower case.
     pub fn last(&self) -> Option<String> {
-        let last = self.name.names().last();
-        last.or_else(|| self.base.parts().last())
-            .map(str::to_ascii_lowercase)
+        let last = self.name.names().last().map(Cow::Borrowed);
+        let last = last.or_else(|| self.base.parts().last());
+        last.map(|name| name.to_ascii_lowercase())
     }
 
     /// Whether it lies at or below a path, given by its names.
     pub fn is_below(&self, parts: &[String]) -> bool {
-        let own = self.base.parts().chain(self.name.names());
-        self.depth() >= parts.len() && own.zip(parts).all(|(own, part)| fits(part, own, false))
+        let own = self.name.names().map(Cow::Borrowed);
+        let mut own = self.base.parts().chain(own);
+        parts
+            .iter()
+            .all(|part| own.next().is_some_and(|own| fits(part, &own, false)))
     }
 
     /// Whether something is there.
@@ -216,10 +243,7 @@ impl<'a> GuardedPlace<'a> {
             return path.exists().then_some(path).into_iter().collect();
         }
         let (dir, names) = self.way();
-        names.fold(vec![dir.to_owned()], |found, name| {
-            let below = found.iter().flat_map(|dir| named_below(dir, name));
-            below.collect()
-        })
+        matches(dir.to_owned(), names)
     }
 }
 
@@ -240,10 +264,18 @@ pub fn way_in(dir: &Path, names: &[String]) -> Option<PathBuf> {
     found.into_iter().next().map(|(_, way)| way)
 }
 
+/// Returns what is there on a way from a directory, each name of which may be a pattern.
+pub fn matches<'a>(dir: PathBuf, names: impl Iterator<Item = &'a str>) -> Vec<PathBuf> {
+    names.fold(vec![dir], |found, name| {
+        let below = found.iter().flat_map(|dir| named_below(dir, name));
+        below.collect()
+    })
+}
+
 /// Returns what lies in a directory and has a name, which may be a pattern.
 pub fn named_below(dir: &Path, name: &str) -> Vec<PathBuf> {
-    if !name.contains('*') {
-        let path = dir.join(name);
+    let path = dir.join(name);
+    if path.exists() || !name.contains(['*', '?', '[']) {
         return path.exists().then_some(path).into_iter().collect();
     }
     entries_named(dir, name).map(|entry| entry.path()).collect()
@@ -269,6 +301,11 @@ pub fn components(path: &Path) -> Vec<String> {
     names
 }
 
+fn is_plain(dir: &Path) -> bool {
+    let bytes = dir.as_os_str().as_encoded_bytes();
+    bytes.is_ascii() && !bytes.contains(&b'*') && is_clean(dir)
+}
+
 /// Whether a name in lower case, or the pattern that stands for it, can be the wanted one.
 fn fits(part: &str, wanted: &str, inexact: bool) -> bool {
     if part.eq_ignore_ascii_case(wanted) {
@@ -289,6 +326,8 @@ fn fits(part: &str, wanted: &str, inexact: bool) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::place::Base as PlaceBase;
 
@@ -318,6 +357,26 @@ mod tests {
         assert!(found(root) && found(Path::new("/PROJECT/scripts")));
         for name in ["src", "test", "écrit", "ﬁ"] {
             assert!(!found(&root.join(name)), "{name}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_the_bytes_rule_out_no_name_meets(
+            dir in "(/(a|B|é|\\.x|\\*|a\\*|\\.|)){0,4}",
+            name in "(b|\\.x|\\*)?(/a)?",
+            path in "/?((a|A|b|é|\\.x|ab|\\*)(/|//)?){0,5}",
+        ) {
+            let guarded = [GuardedDir::of(Path::new(&dir), name)];
+            let quick: Places = guarded.clone().into_iter().collect();
+            let mut slow: Places = guarded.into_iter().collect();
+            for base in &mut slow.0 {
+                base.is_plain = false;
+                base.begins = u128::MAX;
+            }
+            let names = components(Path::new(&path));
+            let met = |places: &Places| places.along(&names, false).count();
+            prop_assert_eq!(met(&quick), met(&slow));
         }
     }
 }

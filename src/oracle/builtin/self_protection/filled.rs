@@ -6,6 +6,7 @@ use super::found::{Found, on};
 use super::guarded::Guarded;
 use super::judged::Judged;
 use super::mention;
+use crate::danger::words::words;
 use crate::program::{Fact, Program};
 use crate::shell::Word;
 
@@ -25,13 +26,7 @@ pub(super) fn filled(guarded: &Guarded<'_>, dir: &Path) -> Option<Found> {
 }
 
 /// Calls of code that put a link to a folder somewhere, or unpack an archive, in lower case.
-const CALLS: &[&str] = &[
-    "symlink",
-    "extractall",
-    "unpack_archive",
-    "extract_all",
-    "unpack(",
-];
+const CALLS: &[&str] = words!("calls-that-unpack");
 
 /// Code that puts a folder as a whole where something guarded would lie in it.
 fn by_code(invocation: &Judged<'_>) -> Option<Found> {

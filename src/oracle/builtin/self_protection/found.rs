@@ -1,4 +1,4 @@
-//! Found: what a command would do to what is guarded.
+//! Found: what a command would do to what is guarded, and what does it.
 
 use std::path::PathBuf;
 
@@ -14,4 +14,26 @@ pub(super) fn act(what: &str) -> Found {
 pub(super) fn on(what: &str, hit: PathBuf) -> Found {
     let shown = format!("`{}`", hit.display());
     (what.replace("{}", &shown), Some(hit))
+}
+
+/// What would be changed, and by what.
+#[derive(Debug)]
+pub(super) struct Attempt {
+    /// The tool or command.
+    pub(super) by: String,
+    /// What it would do, as the end of "would …".
+    pub(super) what: String,
+    /// The file that it is about.
+    pub(super) path: Option<PathBuf>,
+}
+
+impl Attempt {
+    /// Says who makes it.
+    pub(super) fn of(by: impl Into<String>, (what, path): Found) -> Self {
+        Self {
+            by: by.into(),
+            what,
+            path,
+        }
+    }
 }

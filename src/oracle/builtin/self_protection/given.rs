@@ -187,7 +187,7 @@ impl<'a> Inner<'a> {
 }
 
 /// Returns which argument is the script that an interpreter runs, and does not change: what it says is judged by itself.
-fn script_place(invocation: &Invocation) -> Option<usize> {
+fn script_place(invocation: &Judged<'_>) -> Option<usize> {
     let known = invocation.known();
     let runs = known.is(Fact::Shell) || known.is(Fact::Language);
     // The code of awk is its first operand.

@@ -2,14 +2,39 @@
 //! once.
 
 use std::cell::OnceCell;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::guarded::Guarded;
 use super::tree::Tree;
 use crate::program;
 use crate::program::{Fact, Program};
 use crate::shell::{Analysis, Invocation, code_only_reads, is_pattern, lexical, sed_scripts};
+
+/// A command line, or a script, with its programs.
+#[derive(Debug)]
+pub(super) struct Line<'a> {
+    pub(super) guarded: &'a Guarded<'a>,
+    pub(super) analysis: &'a Analysis,
+    /// As it was given.
+    pub(super) text: &'a str,
+    pub(super) programs: Vec<Judged<'a>>,
+}
+
+impl<'a> Line<'a> {
+    pub(super) fn of(guarded: &'a Guarded<'a>, analysis: &'a Analysis, text: &'a str) -> Self {
+        let programs = analysis.invocations.iter();
+        Self {
+            programs: programs
+                .map(|one| Judged::new(guarded, analysis, one))
+                .collect(),
+            guarded,
+            analysis,
+            text,
+        }
+    }
+}
 
 /// One program of a command line.
 #[derive(Debug)]
@@ -18,6 +43,7 @@ pub(super) struct Judged<'a> {
     pub(super) analysis: &'a Analysis,
     invocation: &'a Invocation,
     known: OnceCell<Program>,
+    of_subcommand: OnceCell<Option<Program>>,
     reads: OnceCell<bool>,
     tree: OnceCell<Option<Tree>>,
 }
@@ -41,6 +67,7 @@ impl<'a> Judged<'a> {
             analysis,
             invocation,
             known: OnceCell::new(),
+            of_subcommand: OnceCell::new(),
             reads: OnceCell::new(),
             tree: OnceCell::new(),
         }
@@ -54,6 +81,12 @@ impl<'a> Judged<'a> {
     /// Returns every program of the line.
     pub(super) fn all(&self) -> impl Iterator<Item = &'a Invocation> {
         self.analysis.invocations.iter().map(AsRef::as_ref)
+    }
+
+    /// Returns some of them, by their numbers: those that make a word, or feed a program.
+    pub(super) fn makers(&self, range: &Range<usize>) -> &'a [Arc<Invocation>] {
+        let makers = self.analysis.invocations.get(range.clone());
+        makers.unwrap_or_default()
     }
 
     /// Returns what is known of the program, or of its subcommand where that is known by itself.
@@ -72,8 +105,10 @@ impl<'a> Judged<'a> {
 
     /// Returns what is known of its subcommand.
     pub(super) fn of_subcommand(&self) -> Option<Program> {
-        let word = self.subcommand()?;
-        Some(program::find_subcommand(&self.program, &word.text))
+        *self.of_subcommand.get_or_init(|| {
+            let word = self.subcommand()?;
+            Some(program::find_subcommand(&self.program, &word.text))
+        })
     }
 
     /// Whether the program leaves the files that it is given as they are, but for what its effects tell.
@@ -101,6 +136,12 @@ impl<'a> Judged<'a> {
             .arguments
             .iter()
             .map(|word| word.text.as_str())
+    }
+
+    /// Returns its first operand; nothing where it has none.
+    pub(super) fn first(&self) -> &'a str {
+        let first = self.invocation.operands().next();
+        first.map_or("", |word| word.text.as_str())
     }
 
     /// Whether one of some words stands among its own.

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::binary;
 use super::judged::Judged;
+use super::{binary, own};
 use crate::program;
 use crate::program::Fact;
 
@@ -83,7 +83,7 @@ pub(super) fn disarms(text: &str) -> bool {
     words.iter().enumerate().any(|(at, word)| {
         // Code may say the name of the program twice.
         let mut next = words.iter().skip(at + 1).take(2);
-        binary::is_named(word) && next.any(|next| binary::is_refused(next))
+        binary::is_named(word) && next.any(|next| own::is_refused(next))
     })
 }
 

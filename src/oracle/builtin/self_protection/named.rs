@@ -4,39 +4,18 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::judged::Judged;
-use super::pathspec;
+use super::listing;
+use crate::danger::words::words;
 use crate::search::STARTS;
 use crate::search::own_words;
 use crate::search::{Options, searches};
 use crate::shell::{Invocation, Word};
 
 /// Tests of `find` that say what its finds are called or like.
-const TESTS: &[&str] = &[
-    "-anewer",
-    "-cnewer",
-    "-iname",
-    "-ipath",
-    "-iwholename",
-    "-name",
-    "-newer",
-    "-path",
-    "-wholename",
-];
+const TESTS: &[&str] = words!("find-names");
 
 /// Options of a search that say which files it lists, or what is looked for in them.
-const FILTERS: &[&str] = &[
-    "-E",
-    "-e",
-    "-g",
-    "--and",
-    "--exclude",
-    "--exclude-dir",
-    "--extension",
-    "--glob",
-    "--iglob",
-    "--include",
-    "--regexp",
-];
+const FILTERS: &[&str] = words!("search-filters");
 
 /// Whether programs print the names of files that they come upon, in one pipe.
 pub(super) fn only_list(programs: &[Arc<Invocation>]) -> bool {
@@ -61,7 +40,7 @@ pub(super) fn named(lister: &Judged<'_>) -> Option<PathBuf> {
     };
     let in_words = match lister.program.as_str() {
         "bfs" | "find" | "gfind" => of_find(lister).find_map(|word| in_word(&word.text)),
-        "git" => pathspec::named(lister).into_iter().find_map(in_word),
+        "git" => listing::named(lister).into_iter().find_map(in_word),
         _ => of_search(lister).into_iter().find_map(in_word),
     };
     let opened = lister.redirects.iter().filter(|redirect| redirect.reads());

@@ -3,6 +3,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -14,14 +15,11 @@ use super::judged::Judged;
 use super::spelling;
 use crate::config::UNREAD;
 use crate::glob::shell_glob;
-use crate::guard::{GuardedPlace, Places, components};
+use crate::guard::{GuardedPlace, Places, components, matches};
 use crate::shell::is_pattern;
 
 /// The longest file that can be one of them, in bytes: of others, nothing more is asked.
 const LONGEST: u64 = 128;
-
-/// How many names are looked at to find what a pattern meets.
-const MOST_LOOKED_AT: usize = 1024;
 
 /// The files that no agent may read.
 #[derive(Debug)]
@@ -126,7 +124,9 @@ impl<'a> Unread<'a> {
         let mut along = self.places.along(&names, true);
         let Some(place) = along.find(GuardedPlace::exists) else {
             // A link may be among what it meets.
-            return matches(pattern).iter().find_map(|path| self.at(path));
+            return matches(PathBuf::new(), pattern.iter().filter_map(OsStr::to_str))
+                .iter()
+                .find_map(|path| self.at(path));
         };
         let path = place.path();
         Some(match place.depth().checked_sub(names.len()) {
@@ -157,26 +157,6 @@ impl<'a> Unread<'a> {
         }
         self.at(&path)
     }
-}
-
-/// Returns what is there and a pattern meets, not all of very much.
-fn matches(pattern: &Path) -> Vec<PathBuf> {
-    let mut found = vec![PathBuf::new()];
-    for part in pattern {
-        let name = part.to_string_lossy();
-        if !name.contains(['*', '?', '[']) {
-            for path in &mut found {
-                path.push(part);
-            }
-            continue;
-        }
-        let entries = found.iter().flat_map(fs::read_dir).flatten().flatten();
-        let met = entries.take(MOST_LOOKED_AT).filter(|entry| {
-            shell_glob(name.as_ref(), entry.file_name().to_string_lossy().as_ref())
-        });
-        found = met.map(|entry| entry.path()).collect();
-    }
-    found
 }
 
 /// Returns what a text names that holds one of their names, or that of their folder as a whole: code puts paths together.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::guarded::Guarded;
 use super::judged::Judged;
-use super::pathspec::Listing;
+use super::listing::Listing;
 use crate::search;
 use crate::search::{
     Deed, Expression, Fd, come_through, is_grep, is_steered, printed, searches, sent_to,
@@ -74,8 +74,7 @@ fn listed_by(lister: &Judged<'_>, passes: Passes<'_>) -> Option<PathBuf> {
         if let Some(hit) = at_root(lister.guarded, &dir, root) {
             return passes(root).then_some(hit);
         }
-        let mut below = lister.guarded.below(&dir).into_iter();
-        below.find_map(|way| {
+        lister.guarded.below(&dir).find_map(|way| {
             let path = dir.join(&way);
             let is_named = !(is_search && path.is_dir() || is_flat && way.iter().count() > 1);
             // A search tells of what it was sent into by that name; others may leave it out.
@@ -89,10 +88,8 @@ fn listed_by(lister: &Judged<'_>, passes: Passes<'_>) -> Option<PathBuf> {
 
 /// Returns what is guarded and among the names of files by which the shell completes a word: `compgen -f .a`.
 fn completed(shell: &Judged<'_>, passes: Passes<'_>) -> Option<PathBuf> {
-    if !['f', 'd', 'A', 'o']
-        .iter()
-        .any(|letter| shell.has_short(*letter))
-    {
+    let completes = ['f', 'd', 'A', 'o'].iter();
+    if !completes.into_iter().any(|letter| shell.has_short(*letter)) {
         return None;
     }
     let words: Vec<&str> = shell.operands().map(|word| word.text.as_str()).collect();
@@ -103,8 +100,7 @@ fn completed(shell: &Judged<'_>, passes: Passes<'_>) -> Option<PathBuf> {
     };
     let (folder, start) = word.rsplit_once('/').unwrap_or((".", word));
     let dir = shell.path_of(folder);
-    let mut below = shell.guarded.below(&dir).into_iter();
-    below.find_map(|way| {
+    shell.guarded.below(&dir).find_map(|way| {
         let name = way.iter().next()?.to_string_lossy().into_owned();
         (name.starts_with(start) && passes(&name)).then(|| dir.join(&way))
     })
@@ -113,8 +109,7 @@ fn completed(shell: &Judged<'_>, passes: Passes<'_>) -> Option<PathBuf> {
 /// Returns what is guarded and listed by a command of git, by its name from there or from the top of the project.
 fn by_git(git: &Judged<'_>, is_steered: bool, passes: Passes<'_>) -> Option<PathBuf> {
     let listing = Listing::of(git, is_steered);
-    let mut below = git.guarded.below(&listing.top).into_iter();
-    below.find_map(|way| {
+    git.guarded.below(&listing.top).find_map(|way| {
         let path = listing.top.join(&way);
         let is_named = listing.names_folders() || !path.is_dir();
         let from_here = path.strip_prefix(&listing.here).unwrap_or(&way);
@@ -142,8 +137,7 @@ pub(super) fn found_by(find: &Judged<'_>, deed: Deed, passes: Passes<'_>) -> Opt
         if let Some(hit) = at_root(find.guarded, &dir, &root.text) {
             return passes(&printed(&root.text, Path::new("x"))).then_some(hit);
         }
-        let mut below = find.guarded.below(&dir).into_iter();
-        let way = below.find(|way| {
+        let way = find.guarded.below(&dir).find(|way| {
             expression.reaches(&root, &dir, way) && passes(&printed(&root.text, way))
         })?;
         Some(dir.join(way))
@@ -175,8 +169,7 @@ pub(super) fn found_by_fd(fd: &Judged<'_>, passes: Passes<'_>) -> Option<PathBuf
     };
     roots.iter().find_map(|root| {
         let dir = at(root);
-        let mut below = fd.guarded.below(&dir).into_iter();
-        let way = below.find(|way| {
+        let way = fd.guarded.below(&dir).find(|way| {
             let names = [printed(root, way), way.to_string_lossy().into_owned()];
             search.finds(root, way) && names.iter().any(|name| passes(name))
         })?;
@@ -220,7 +213,7 @@ pub(super) fn by_code(guarded: &Guarded<'_>, analysis: &Analysis) -> Option<Path
                     && !way.iter().any(is_left_out)
                     && (walk.picked.is_empty() || walk.picked.iter().any(is_picked))
             };
-            let way = guarded.below(&root).into_iter().find(is_met)?;
+            let way = guarded.below(&root).find(is_met)?;
             return Some(root.join(way));
         }
         if walk.picked.is_empty() {
