@@ -121,7 +121,9 @@ impl Place {
         match self.base {
             Base::Project | Base::Machine => self.path.to_owned(),
             Base::Home => format!("~/{}", self.path),
-            Base::Variable { default, .. } => format!("~/{}", joined(default, self.path)),
+            Base::Variable { default, .. } => {
+                format!("~/{}", Relative::under(default, self.path).joined())
+            }
         }
     }
 }
@@ -153,47 +155,130 @@ impl Roots {
     /// Returns where a place lies; none below a home directory that is not known.
     pub fn path(&self, place: &Place) -> Option<PathBuf> {
         // Where a variable is set, what it names comes first.
-        self.all(place).next().map(|(dir, name)| {
-            if name.is_empty() {
-                dir.to_owned()
-            } else {
-                dir.join(&*name)
-            }
-        })
+        let mut lies = self.lies(place);
+        lies.find_map(|(dir, path)| Some(path.below(self.dir(dir)?)))
     }
 
     /// Returns every directory below which a place lies, with its path from there on: where its variable leads, and
     /// where it lies for whoever has that variable not set.
     pub fn all(&self, place: &Place) -> impl Iterator<Item = (&Path, Cow<'static, str>)> {
-        let path = Cow::Borrowed(place.path);
-        let (moved, usual) = match place.base {
-            Base::Project => (None, Some((self.project.as_path(), path))),
-            Base::Home => (None, self.home.as_deref().map(|home| (home, path))),
-            Base::Machine if self.machine.as_os_str().is_empty() => {
-                (None, Some((Path::new("/"), path)))
+        let lies = self.lies(place);
+        lies.filter_map(|(dir, path)| Some((self.dir(dir)?, path.joined())))
+    }
+
+    /// Returns the directories below which some places lie, each with the paths of all of them from there on.
+    pub fn grouped<'a>(
+        &self,
+        places: impl Iterator<Item = &'a Place>,
+    ) -> impl Iterator<Item = (&Path, Vec<Relative>)> {
+        let mut groups = vec![Vec::new(); MOVED + self.moved.len()];
+        for (dir, path) in places.flat_map(|place| self.lies(place)) {
+            if let Some(group) = groups.get_mut(dir) {
+                group.push(path);
             }
-            Base::Machine => {
-                let below = Cow::Borrowed(place.path.trim_start_matches('/'));
-                (None, Some((self.machine.as_path(), below)))
-            }
+        }
+        let groups = groups.into_iter().enumerate();
+        groups.filter_map(|(dir, group)| Some((self.dir(dir)?, group)))
+    }
+
+    /// Returns by which of the directories a place lies, and its path from there on.
+    fn lies(&self, place: &Place) -> impl Iterator<Item = (usize, Relative)> + use<> {
+        let (moved, usual, above) = match place.base {
+            Base::Project => (None, PROJECT, ""),
+            Base::Home => (None, HOME, ""),
+            Base::Machine => (None, MACHINE, ""),
             Base::Variable { name, default } => {
-                let moved = self.moved.iter().find(|(moved, _)| *moved == name);
-                let usual = self.home.as_deref();
-                (
-                    moved.map(|(_, dir)| (dir.as_path(), path)),
-                    usual.map(|home| (home, joined(default, place.path))),
-                )
+                let moved = self.moved.iter().position(|(moved, _)| *moved == name);
+                (moved.map(|at| MOVED + at), HOME, default)
             }
         };
-        moved.into_iter().chain(usual)
+        let path = place.path.trim_start_matches('/');
+        let moved = moved.map(|dir| (dir, Relative::from(path)));
+        let usual = (usual, Relative::under(above, path));
+        moved.into_iter().chain([usual])
+    }
+
+    fn dir(&self, dir: usize) -> Option<&Path> {
+        match dir {
+            PROJECT => Some(&self.project),
+            HOME => self.home.as_deref(),
+            MACHINE if self.machine.as_os_str().is_empty() => Some(Path::new("/")),
+            MACHINE => Some(&self.machine),
+            _ => self.moved.get(dir - MOVED).map(|(_, dir)| dir.as_path()),
+        }
     }
 }
 
-fn joined(dir: &'static str, path: &'static str) -> Cow<'static, str> {
-    match (dir, path) {
-        ("", path) => Cow::Borrowed(path),
-        (dir, "") => Cow::Borrowed(dir),
-        (dir, path) => Cow::Owned(format!("{dir}/{path}")),
+/// The numbers of the directories; those that variables name come last.
+const PROJECT: usize = 0;
+const HOME: usize = 1;
+const MACHINE: usize = 2;
+const MOVED: usize = 3;
+
+/// A path below a directory, which may be empty, in the two parts that a table has of it: they are put together only where
+/// somebody asks for the whole.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Relative {
+    above: &'static str,
+    path: Cow<'static, str>,
+}
+
+impl<T: Into<Cow<'static, str>>> From<T> for Relative {
+    fn from(path: T) -> Self {
+        Self {
+            above: "",
+            path: path.into(),
+        }
+    }
+}
+
+impl Relative {
+    const fn under(above: &'static str, path: &'static str) -> Self {
+        Self {
+            above,
+            path: Cow::Borrowed(path),
+        }
+    }
+
+    /// Returns its names.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let names = self.above.split('/').chain(self.path.split('/'));
+        names.filter(|name| !name.is_empty())
+    }
+
+    /// Returns with which byte the first name begins.
+    pub fn first_byte(&self) -> Option<u8> {
+        let path = [self.above, &self.path]
+            .into_iter()
+            .find(|path| !path.is_empty());
+        path?.trim_start_matches('/').bytes().next()
+    }
+
+    /// Whether it stands for the directory itself.
+    pub fn is_empty(&self) -> bool {
+        self.above.is_empty() && self.path.is_empty()
+    }
+
+    /// Whether a name of it stands for many.
+    pub fn is_pattern(&self) -> bool {
+        self.path.contains('*')
+    }
+
+    /// Returns where it leads from a directory.
+    pub fn below(&self, dir: &Path) -> PathBuf {
+        if self.is_empty() {
+            dir.to_owned()
+        } else {
+            dir.join(&*self.joined())
+        }
+    }
+
+    fn joined(&self) -> Cow<'static, str> {
+        match (self.above, &self.path) {
+            ("", path) => path.clone(),
+            (above, path) if path.is_empty() => above.into(),
+            (above, path) => format!("{above}/{path}").into(),
+        }
     }
 }
 

@@ -5,18 +5,16 @@ mod places;
 mod repository;
 
 pub use self::of_git::{HOOKS, OfGit, names};
-pub use self::places::{GuardedDir, known};
+pub use self::places::{
+    GuardedDir, GuardedPlace, Places, components, entries_named, known, matches, named_below,
+    way_in,
+};
 pub use self::repository::Repository;
 
-use std::borrow::Cow;
-use std::collections::HashSet;
-use std::path::Path;
 use std::sync::OnceLock;
 
-use foldhash::fast::RandomState;
-
 use crate::config::{STATE_DIR, UNREAD};
-use crate::place::Roots;
+use crate::place::{Relative, Roots};
 use crate::trust::Trust;
 
 /// What no agent may change in one project.
@@ -25,7 +23,7 @@ pub struct Guards {
     roots: Roots,
     further: Vec<GuardedDir>,
     programs: Option<Trust>,
-    dirs: OnceLock<Vec<GuardedDir>>,
+    places: OnceLock<Places>,
 }
 
 impl Guards {
@@ -35,7 +33,7 @@ impl Guards {
             roots,
             further,
             programs: None,
-            dirs: OnceLock::new(),
+            places: OnceLock::new(),
         }
     }
 
@@ -60,7 +58,7 @@ impl Guards {
     pub fn unread(&self) -> impl Iterator<Item = GuardedDir> {
         self.roots.all(&STATE_DIR).map(|(dir, name)| GuardedDir {
             dir: dir.join(&*name),
-            names: UNREAD.map(Cow::Borrowed).to_vec(),
+            names: UNREAD.map(Relative::from).to_vec(),
         })
     }
 
@@ -69,27 +67,22 @@ impl Guards {
         OfGit::of(&self.roots)
     }
 
-    /// Returns everything that is guarded, but for [`Self::of_git`], by the directory that it lies below; computed when it is
-    /// first asked for.
-    pub fn dirs(&self) -> &[GuardedDir] {
-        self.dirs.get_or_init(|| {
-            let mut dirs = Dirs::default();
-            for place in known() {
-                for (dir, name) in self.roots.all(place) {
-                    dirs.add(dir, name);
-                }
-            }
-            for further in &self.further {
-                for name in &further.names {
-                    dirs.add(&further.dir, name.clone());
-                }
-            }
-            if let Some(trust) = &self.programs {
-                for file in trust.files(&self.roots.project) {
-                    dirs.add(&self.roots.project, file.into());
-                }
-            }
-            dirs.all
+    /// Returns everything that is guarded, but for [`Self::of_git`]; gathered when it is first asked for.
+    pub fn places(&self) -> &Places {
+        self.places.get_or_init(|| {
+            let known = GuardedDir::all(&self.roots, known());
+            let programs = self.programs.iter().map(|trust| GuardedDir {
+                dir: self.roots.project.clone(),
+                names: trust
+                    .files(&self.roots.project)
+                    .into_iter()
+                    .map(Relative::from)
+                    .collect(),
+            });
+            known
+                .chain(self.further.iter().cloned())
+                .chain(programs)
+                .collect()
         })
     }
 }
@@ -100,29 +93,5 @@ impl PartialEq for Guards {
             && self.further == other.further
             && self.programs.is_none()
             && other.programs.is_none()
-    }
-}
-
-/// Guarded places while they are gathered, each once: several hosts share some.
-#[derive(Default)]
-struct Dirs {
-    all: Vec<GuardedDir>,
-    /// The names of each.
-    known: HashSet<(usize, Cow<'static, str>), RandomState>,
-}
-
-impl Dirs {
-    fn add(&mut self, dir: &Path, name: Cow<'static, str>) {
-        // Letter by letter: what is the same by parts alone may well stand twice.
-        let is_same = |known: &GuardedDir| known.dir.as_os_str() == dir.as_os_str();
-        let at = self.all.iter().position(is_same);
-        let at = at.unwrap_or(self.all.len());
-        if !self.known.insert((at, name.clone())) {
-            return;
-        }
-        match self.all.get_mut(at) {
-            Some(known) => known.names.push(name),
-            None => self.all.push(GuardedDir::of(dir, name)),
-        }
     }
 }

@@ -43,6 +43,10 @@ impl OfGit {
         let places = HOSTS.iter().filter(|host| host.name == "git");
         let places = places.flat_map(|host| host.places());
         let known = places.flat_map(|place| roots.all(place));
+        let known = known.map(|(dir, name)| dir.join(&*name));
+        // Beside settings, other files are guarded.
+        let is_settings = |path: &PathBuf| path.to_string_lossy().contains("config");
+        let (known, others): (Vec<PathBuf>, Vec<PathBuf>) = known.partition(is_settings);
         // The last one is read first: what holds everywhere goes before what holds in one of many working trees.
         let mut waiting: Vec<PathBuf> = Vec::new();
         if let Some(repository) = &repository {
@@ -54,8 +58,8 @@ impl OfGit {
             );
             waiting.push(repository.common.join("config"));
         }
-        waiting.extend(known.map(|(dir, name)| dir.join(&*name)));
-        let (mut included, mut hooks, mut read) = (Vec::new(), Vec::new(), Vec::new());
+        waiting.extend(known);
+        let (mut included, mut hooks, mut read) = (Vec::new(), Vec::new(), others);
         while let Some(file) = waiting.pop() {
             if read.contains(&file) || read.len() == MOST_FILES {
                 continue;

@@ -39,7 +39,7 @@ pub(crate) fn is_pattern(path: &Path, known: &Path) -> bool {
 }
 
 /// Whether a path surely has nothing in it that would be taken out.
-fn is_clean(path: &Path) -> bool {
+pub(crate) fn is_clean(path: &Path) -> bool {
     let bytes = path.as_os_str().as_encoded_bytes();
     let mut names = bytes
         .strip_prefix(b"/")

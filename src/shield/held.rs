@@ -30,10 +30,7 @@ pub fn held(guards: &Guards, of_git: &OfGit, host: Option<&Host>) -> BTreeSet<Pa
         .and_then(|home| Some((home, guards.roots().path(&home.folder)?)))
         .map(|(home, folder)| home.free.iter().map(|name| folder.join(name)).collect())
         .unwrap_or_default();
-    let guarded = guards
-        .dirs()
-        .iter()
-        .flat_map(|dir| dir.paths().collect::<Vec<_>>());
+    let guarded = guards.places().iter().map(|place| place.path());
     let further = FURTHER.iter().map(|name| project.join(name));
     let mut held: BTreeSet<PathBuf> = guarded
         .chain(further)

@@ -21,7 +21,6 @@ const NAMELESS: &[&str] = &[
 const CIRCLES: &[(&str, &[&str])] = &[
     ("engine", &["builder", "state"]),
     ("host", &["decode", "git", "native"]),
-    ("oracle/builtin/self_protection", &["judgement", "script"]),
     ("oracle/toolchain/test_run", &["console", "go"]),
     ("shell", &["analysis", "guard", "issue_command", "walk"]),
     (

@@ -2,8 +2,8 @@
 
 use super::known::{is_in_made_folder, is_told};
 use crate::danger::digest::Digest;
-use crate::danger::words::words;
 use crate::shell::{Invocation, Word, is_loopback};
+use crate::words::words;
 
 /// Whether an address of this machine is what a client is given, by its arguments, a variable or an alias that the line sets, and
 /// none of another: `--endpoint-url http://localhost:4566`.
@@ -75,7 +75,7 @@ fn aliases<'a>(digest: &Digest<'a>) -> Vec<&'a Word> {
 /// Whether the store that an option or a variable names lies in a folder that the line makes: `restic -r "$(mktemp -d)"`.
 pub(super) fn is_own_store(digest: &Digest<'_>) -> bool {
     let invocation = digest.invocation;
-    let lines = words!("store-options", lines).iter();
+    let lines = words!("store-places", lines).iter();
     let names = lines.filter_map(|line| {
         let (name, programs) = line.split_once(' ')?;
         let is_of = programs.split(' ').any(|one| one == invocation.program);
@@ -83,7 +83,7 @@ pub(super) fn is_own_store(digest: &Digest<'_>) -> bool {
     });
     let names: Vec<&str> = names.collect();
     let given: Vec<Word> = invocation.values_of(&names).collect();
-    let of_variables = values_of_variables(digest, words!("store-options", lines));
+    let of_variables = values_of_variables(digest, words!("store-places", lines));
     let mut stores = match given.as_slice() {
         [] => of_variables.collect::<Vec<_>>(),
         given => given.iter().collect(),

@@ -1,36 +1,28 @@
 //! Another agent, started without the hooks that this one has, and what an agent's own commands do to its hooks.
 
 use super::found::{Found, act};
-use super::guarded::Guarded;
-use super::mention::path_of;
+use super::judged::Judged;
 use crate::config::OWN_PLACES;
 use crate::host::{Host, OUR_PLUGIN, PLUGIN_REMOVALS};
 use crate::place::Place;
 use crate::program;
 use crate::program::Fact;
 use crate::search;
-use crate::shell::{Analysis, Invocation, PathEffect, program_name};
+use crate::shell::{Invocation, PathEffect, program_name};
 
 /// Options of an agent that few other programs have: whoever takes one may be that agent under another name.
 const TELLING: &[&str] = &["--no-hooks", "--plugin-dir", "--plugin-url", "--safe-mode"];
 
 /// Another agent that would run without the hooks that this one has, or with code in it that can pass them by.
-pub(super) fn find(
-    guarded: &Guarded<'_>,
-    analysis: &Analysis,
-    invocation: &Invocation,
-) -> Option<Found> {
+pub(super) fn find(invocation: &Judged<'_>) -> Option<Found> {
     let operands: Vec<&str> = invocation.operands().map(|w| w.text.as_str()).collect();
-    let (host, own) = started(guarded, invocation, &operands)?;
+    let (host, own) = started(invocation, &operands)?;
     let operands = operands.get(own..).unwrap_or_default();
     let switches = &host.switches;
     let text = told(invocation);
     // Whether this host knows it or not, this word means it.
     let skips = text.contains("--no-hooks") || switches.flags.iter().any(|f| text.contains(f));
-    let inline = switches
-        .settings
-        .iter()
-        .any(|option| brings_settings(guarded, analysis, host, invocation, option));
+    let inline = (switches.settings.iter()).any(|option| brings_settings(invocation, host, option));
     // With another home it reads other settings.
     let moving = || {
         OWN_PLACES
@@ -53,7 +45,7 @@ pub(super) fn find(
     if switches.commands.iter().any(is_given) {
         return Some(act("bring code into the host that can pass its hooks by"));
     }
-    let takes_ours = |removal: &&str| takes_ours(guarded, host, &command, removal, invocation);
+    let takes_ours = |removal: &&str| takes_ours(invocation, host, &command, removal);
     if switches.plugins && PLUGIN_REMOVALS.iter().any(takes_ours) {
         return Some(act("take away the plugin that brings the hooks of `ahp`"));
     }
@@ -63,11 +55,7 @@ pub(super) fn find(
 }
 
 /// Returns the host whose program this is, or whose program an interpreter runs, and how many operands stand before its own.
-fn started(
-    guarded: &Guarded<'_>,
-    invocation: &Invocation,
-    operands: &[&str],
-) -> Option<(&'static Host, usize)> {
+fn started(invocation: &Judged<'_>, operands: &[&str]) -> Option<(&'static Host, usize)> {
     let program = invocation.program.as_str();
     if let Some(host) = Host::agent_of(program) {
         return Some((host, 0));
@@ -78,16 +66,16 @@ fn started(
     }
     let path = &invocation.path.text;
     let is_path = path.contains('/');
-    let path = is_path.then(|| path_of(guarded, invocation, path))?;
+    let path = is_path.then(|| invocation.path_of(path))?;
     Some((host_of_version(&path.to_string_lossy())?, 0))
 }
 
 /// Whether a program that nobody knows takes an option of an agent: a link to one, or a copy, has any name. It is named by its
 /// path, or the same line makes it.
-pub(super) fn may_be_one(analysis: &Analysis, invocation: &Invocation) -> bool {
+pub(super) fn may_be_one(invocation: &Judged<'_>) -> bool {
     let program = invocation.program.as_str();
     let is_made = || {
-        let mut effects = analysis.writes().into_iter();
+        let mut effects = invocation.analysis.writes().into_iter();
         effects.any(|effect| effect.path.ends_with(program))
     };
     let mut words = invocation.before_dashes();
@@ -103,13 +91,7 @@ pub(super) fn may_be_one(analysis: &Analysis, invocation: &Invocation) -> bool {
 }
 
 /// Whether a command of an agent takes our plugin away, as far as anybody can tell.
-fn takes_ours(
-    guarded: &Guarded<'_>,
-    host: &Host,
-    command: &str,
-    removal: &str,
-    invocation: &Invocation,
-) -> bool {
+fn takes_ours(invocation: &Judged<'_>, host: &Host, command: &str, removal: &str) -> bool {
     let Some((_, names)) = command.split_once(&format!(" {removal} ")) else {
         return false;
     };
@@ -119,7 +101,7 @@ fn takes_ours(
         let named = format!("{OUR_PLUGIN}@{name}");
         let files = host
             .places()
-            .filter_map(|place| guarded.roots().path(place));
+            .filter_map(|place| invocation.guarded.roots().path(place));
         let mut texts = files.filter_map(|file| search::read(&file));
         texts.any(|text| text.contains(&named))
     };
@@ -155,13 +137,7 @@ fn told(invocation: &Invocation) -> String {
 }
 
 /// Whether an option gives an agent settings that switch hooks, or that nobody can read.
-fn brings_settings(
-    guarded: &Guarded<'_>,
-    analysis: &Analysis,
-    host: &Host,
-    invocation: &Invocation,
-    option: &str,
-) -> bool {
+fn brings_settings(invocation: &Judged<'_>, host: &Host, option: &str) -> bool {
     let is_given = invocation
         .before_dashes()
         .any(|word| word.text.split('=').next() == Some(option));
@@ -179,10 +155,10 @@ fn brings_settings(
     if value.text.trim_start().starts_with('{') {
         return value.dynamic || switches(&value.text);
     }
-    let path = path_of(guarded, invocation, &value.text);
+    let path = invocation.path_of(&value.text);
     let is_written = |effect: &PathEffect| effect.path == path;
     value.dynamic
-        || analysis.writes().iter().any(is_written)
+        || invocation.analysis.writes().iter().any(is_written)
         || search::read(&path).is_none_or(|text| switches(&text))
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::binary;
-use super::judgement::Attempt;
+use super::found::{Attempt, act};
 use crate::fact::Facts;
 use crate::shell::Invocation;
 
@@ -18,15 +18,10 @@ pub(super) fn find(facts: &Facts, root: &Path) -> Option<Attempt> {
     let mut is_first = true;
     shell.invocations.iter().find_map(|invocation| {
         let is_ours = binary::is_named(&invocation.program);
-        let what = is_ours
-            .then(|| of_another(facts, root, invocation, is_first))
-            .flatten();
+        let what = || of_another(facts, root, invocation, is_first);
+        let what = is_ours.then(what).flatten();
         is_first &= is_ours || invocation.program == "cd";
-        what.map(|what| Attempt {
-            by: invocation.display(),
-            what: what.to_owned(),
-            path: None,
-        })
+        Some(Attempt::of(invocation.display(), act(what?)))
     })
 }
 
@@ -43,10 +38,8 @@ fn of_another(
     }
     let is_here = |dir: &Path| {
         let real = |path: &Path| path.canonicalize().ok();
-        dir.starts_with(root)
-            || real(dir)
-                .zip(real(root))
-                .is_some_and(|(d, r)| d.starts_with(r))
+        let both = || real(dir).zip(real(root));
+        dir.starts_with(root) || both().is_some_and(|(dir, root)| dir.starts_with(root))
     };
     let names_log = |text: &str| text.split('=').next() == Some("--log");
     if !invocation.work_dir.as_deref().is_some_and(is_here)
@@ -55,12 +48,9 @@ fn of_another(
         return Some("answer signals of another log");
     }
     let selectors = if has("--stdin") {
-        let told: Option<Value> = invocation
-            .stdin
-            .text()
-            .and_then(|t| serde_json::from_str(t).ok());
-        let id = told.and_then(|told| Some(told.get("signal_id")?.as_str()?.to_owned()));
-        id.map(|id| vec![id])
+        let told = |text: &str| serde_json::from_str::<Value>(text).ok();
+        let told = invocation.stdin.text().and_then(told);
+        told.and_then(|told| Some(vec![told.get("signal_id")?.as_str()?.to_owned()]))
     } else {
         named(invocation)
     };

@@ -1,4 +1,4 @@
-//! Binary: our own program by its names and commands, and by what it is, whatever it is called: the same file, or one that
+//! Binary: our own program by its names, and by what it is, whatever it is called: the same file, or one that
 //! says the same byte for byte.
 
 use std::fs;
@@ -11,36 +11,6 @@ use crate::process;
 
 /// The names under which the program is known.
 pub(super) const NAMES: &[&str] = &["ahp", "ahp-fleet", "ahp-hooks"];
-
-/// The commands of the program that are refused, and whether that is so whatever words stand behind them but a question.
-const REFUSED: &[(&str, bool)] = &[
-    ("allow", true),
-    ("bundle", false),
-    ("ci", true),
-    ("edit", true),
-    ("fleet", false),
-    ("hook", true),
-    ("init", false),
-    ("install", false),
-    ("log", false),
-    ("mcp", false),
-    ("respond", true),
-    ("run", false),
-    ("serve", true),
-    ("session", false),
-    ("trust", true),
-    ("uninstall", true),
-];
-
-/// Whether a word is a command of the program that is refused, always or with some words.
-pub(super) fn may_be_refused(word: &str) -> bool {
-    REFUSED.iter().any(|(command, _)| *command == word)
-}
-
-/// Whether a word is a command of the program that is always refused.
-pub(super) fn is_refused(word: &str) -> bool {
-    REFUSED.contains(&(word, true))
-}
 
 /// Whether a word names the program, in whatever folder.
 pub(super) fn is_named(word: &str) -> bool {

@@ -1,44 +1,41 @@
 //! Brought: a whole tree that is put where guarded files would lie in it, though no word names one of them.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::filled::filled;
-use super::found::Found;
+use super::found::{Found, on};
 use super::guarded::Guarded;
-use super::mention::path_of;
-use super::places::named_below;
-use super::tree::{Form, Tree};
-use crate::shell::{Analysis, Effect, Invocation, PathEffect, lexical};
+use super::judged::Judged;
+use super::tree::Form;
+use crate::guard::named_below;
+use crate::shell::{Analysis, Effect, PathEffect, lexical};
 
 /// Finds a copy, a link or a download of a folder that brings guarded files along.
 ///
 /// Where the folder is there to be looked into, what lies in it decides. Of a link, which can be filled later, and of what is
 /// only unpacked or fetched now, nobody knows that: those may not bring what a host would load as code.
-pub(super) fn find(
-    guarded: &Guarded<'_>,
-    analysis: &Analysis,
-    invocation: &Invocation,
-) -> Option<Found> {
-    let tree = Tree::of(invocation)?;
+pub(super) fn find(invocation: &Judged<'_>) -> Option<Found> {
+    let tree = invocation.tree()?;
     let base = match &tree.works_in {
-        Some(dir) => path_of(guarded, invocation, dir),
+        Some(dir) => invocation.path_of(dir),
         None => invocation.work_dir.clone().unwrap_or_default(),
     };
-    let at = |text: &str| lexical(text, &base, guarded.home());
+    let at = |text: &str| lexical(text, &base, invocation.guarded.home());
     let target = at(&tree.place);
+    let writes_at = |name: &OsStr| invocation.guarded.covers(&target.join(name)).map(writes);
     match tree.form {
-        Form::Fetches => return filled(guarded, &target),
+        Form::Fetches => return filled(invocation.guarded, &target),
         Form::Files => {
             return tree.sources.iter().find_map(|source| {
                 let Some((dir, pattern)) = pattern_of(source) else {
-                    return guarded.covers(&target.join(last_name(source))).map(writes);
+                    return writes_at(last_name(source).as_ref());
                 };
                 let met = named_below(&at(dir), pattern);
-                if met.is_empty() || is_filled(analysis, &at(dir)) {
-                    return filled(guarded, &target);
+                if met.is_empty() || is_filled(invocation.analysis, &at(dir)) {
+                    return filled(invocation.guarded, &target);
                 }
-                let mut names = met.iter().filter_map(|path| path.file_name());
-                names.find_map(|name| guarded.covers(&target.join(name)).map(writes))
+                met.iter().find_map(|path| writes_at(path.file_name()?))
             });
         }
         Form::Copies | Form::Links => {}
@@ -61,7 +58,10 @@ pub(super) fn find(
         // What is no folder yet may be one by then, or the copy itself.
         let whole = Some(target.clone()).filter(|_| inside.is_none() || !is_dir);
         let mut places = whole.into_iter().chain(inside);
-        places.find_map(|to| brings(guarded, analysis, (&from, &to), tree.form == Form::Copies))
+        places.find_map(|to| {
+            let (guarded, analysis) = (invocation.guarded, invocation.analysis);
+            brings(guarded, analysis, (&from, &to), tree.form == Form::Copies)
+        })
     };
     tree.sources.iter().find_map(|source| {
         let Some((dir, pattern)) = pattern_of(source) else {
@@ -70,14 +70,14 @@ pub(super) fn find(
         // What a pattern meets is told by what is there, unless the same line puts it there.
         let from = at(dir);
         let met = named_below(&from, pattern);
-        if met.is_empty() || is_filled(analysis, &from) {
-            return filled(guarded, &target);
+        if met.is_empty() || is_filled(invocation.analysis, &from) {
+            return filled(invocation.guarded, &target);
         }
         met.iter().find_map(|path| {
             if path.is_dir() {
                 return told(&path.to_string_lossy());
             }
-            guarded.covers(&target.join(path.file_name()?)).map(writes)
+            writes_at(path.file_name()?)
         })
     })
 }
@@ -129,7 +129,7 @@ fn brings(
 }
 
 fn writes(hit: PathBuf) -> Found {
-    (format!("write `{}`", hit.display()), Some(hit))
+    on("write {}", hit)
 }
 
 /// Returns the last name of a path or an address.

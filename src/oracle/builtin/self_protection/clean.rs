@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::guarded::Guarded;
-use crate::shell::{Analysis, Effect, Invocation, PathEffect, Redirect, Word};
+use super::walk;
+use crate::shell::{Analysis, Invocation, Redirect, Word};
 
 /// Whether all that a line deletes by git is what `git clean` takes away, and git says that nothing guarded is among that.
 /// Where it cannot say so, nothing is left.
@@ -58,14 +59,7 @@ pub(super) fn spares(guarded: &Guarded<'_>, analysis: &Analysis) -> bool {
 
 /// Whether something guarded goes with a path.
 fn goes(guarded: &Guarded<'_>, path: &Path) -> bool {
-    let effect = PathEffect {
-        path: path.to_owned(),
-        effect: Effect::Delete,
-        program: "git".to_owned(),
-        recursive: true,
-        inexact: false,
-    };
-    guarded.hit(&effect).is_some()
+    guarded.hit(&walk::taken(path.to_owned(), false)).is_some()
 }
 
 /// Returns the way that a pattern of git names, where it names one as it is written, and no sign in it has to be read.

@@ -1,46 +1,14 @@
 //! Code: texts that programs run, and the words by which they are judged.
 
 use super::found::Found;
-use super::guarded::Guarded;
+use super::judged::Judged;
 use super::spelling::named;
-use crate::program;
 use crate::program::Fact;
-use crate::shell::{Analysis, Invocation, Stdin, code_only_reads, lexical};
+use crate::shell::{code_only_reads, lexical};
+use crate::words::words;
 
-/// Words of code that changes files.
-const WRITES: &[&str] = &[
-    "write",
-    "unlink",
-    "remove",
-    "rmtree",
-    "rename",
-    "rmsync",
-    "rm(",
-    "rm_",
-    "truncate",
-    "chmod",
-    "replace(",
-    "delete",
-    "symlink",
-    "copy",
-    "move",
-    "open(",
-    "'w'",
-    "\"w\"",
-    "mkdir",
-    "makedirs",
-    "append",
-    "dump(",
-    "save",
-    "system",
-    "subprocess",
-    "exec",
-    "spawn",
-    "shutil",
-    "touch",
-    "link(",
-    "rmdir",
-];
+/// Words of code that changes files; `open(path)` alone reads.
+const WRITES: &[&str] = words!("changing-code");
 
 /// Words of shell commands that change files.
 const CHANGES: &[&str] = &[
@@ -48,21 +16,22 @@ const CHANGES: &[&str] = &[
 ];
 
 /// Whether an interpreter is given code among its words.
-pub(super) fn takes_code(invocation: &Invocation) -> bool {
-    let known = program::find(&invocation.program);
-    let options = invocation
-        .arguments
-        .iter()
-        .map(|word| word.text.as_str())
-        .take_while(|text| text.starts_with(['-', '+']));
+pub(super) fn takes_code(invocation: &Judged<'_>) -> bool {
+    let known = invocation.own();
     let is_code = |option: &str| {
-        let letters = option.trim_start_matches('-');
-        let ends = |code: &str| code.len() == 2 && code.chars().nth(1) == letters.chars().last();
+        let is_letters = !option.starts_with("--");
+        let ends = |code: &str| {
+            let letter = code.get(1..).filter(|letter| letter.len() == 1);
+            letter.is_some_and(|letter| option.ends_with(letter))
+        };
         known.lists(Fact::Code, option)
-            || known.is(Fact::Shell) && !option.starts_with("--") && letters.contains('c')
-            || !option.starts_with("--") && known.words(Fact::Code).any(ends)
+            || known.is(Fact::Shell)
+                && (option == "--command" || is_letters && option.contains('c'))
+            || is_letters && known.words(Fact::Code).any(ends)
     };
-    let mut options = options;
+    let mut options = invocation
+        .texts()
+        .take_while(|text| text.starts_with(['-', '+']));
     options.any(is_code)
 }
 
@@ -74,63 +43,42 @@ pub(super) fn changes_named(text: &str) -> Option<&'static str> {
 }
 
 /// Finds code that names what is guarded together with anything that changes files.
-pub(super) fn find(
-    guarded: &Guarded<'_>,
-    analysis: &Analysis,
-    invocation: &Invocation,
-) -> Option<Found> {
+pub(super) fn find(invocation: &Judged<'_>) -> Option<Found> {
     let program = invocation.program.as_str();
-    let may_run = is_interpreter(program) || RUNS_TEXT.contains(&program);
-    if invocation.remote || !may_run || code_only_reads(invocation) {
+    let runs_text = RUNS_TEXT.contains(&program);
+    if invocation.remote
+        || !(is_interpreter(invocation) || runs_text)
+        || code_only_reads(invocation)
+    {
         return None;
     }
-    let stdin = match &invocation.stdin {
-        Stdin::Text(text) => Some(text.as_str()),
-        _ => None,
-    };
     // A file that another program makes on the same line is as good as a text.
-    let made = invocation
-        .arguments
-        .iter()
-        .filter(|_| RUNS_TEXT.contains(&program))
-        .filter_map(|word| analysis.invocations.get(word.made_by.clone()))
-        .flatten()
+    let words = invocation.arguments.iter().filter(|_| runs_text);
+    let made = words.flat_map(|word| invocation.makers(&word.made_by));
+    let made = made
         .flat_map(|i| &i.arguments)
         .map(|word| word.text.as_str());
-    let commands = |text: &&str| is_editor(program) && text.contains(char::is_whitespace);
+    let is_editor = matches!(program, "ed" | "ex" | "vim" | "vi" | "nvim" | "emacs");
+    let commands = |text: &&str| is_editor && text.contains(char::is_whitespace);
+    let changes =
+        |code: &str| WRITES.iter().any(|word| code.contains(word)) || changes_named(code).is_some();
     let named = invocation
-        .arguments
-        .iter()
-        .map(|word| word.text.as_str())
+        .texts()
         .filter(|text| text.contains(['(', ';', '\n', '=', '>', '\'', '"']) || commands(text))
-        .chain(stdin)
+        .chain(invocation.stdin.text())
         .chain(made)
-        .find_map(|text| {
-            let code = text.to_lowercase();
-            (is_editor(program) || writes(&code) || changes_named(&code).is_some())
-                .then(|| named(&code))?
-        })?;
-    Some((
-        format!("run code that may change `{named}`"),
-        Some(lexical(named, guarded.root(), guarded.home())),
-    ))
-}
-
-/// Whether code holds a word that changes files; `open(path)` alone reads.
-fn writes(code: &str) -> bool {
-    let others = WRITES.iter().filter(|w| **w != "open(" && **w != "exec");
-    others.into_iter().any(|word| code.contains(word))
+        .map(str::to_lowercase)
+        .find_map(|code| (is_editor || changes(&code)).then(|| named(&code))?)?;
+    let guarded = invocation.guarded;
+    let path = lexical(named, guarded.root(), guarded.home());
+    Some((format!("run code that may change `{named}`"), Some(path)))
 }
 
 /// Programs that run texts which stand among their arguments or in what they read.
 const RUNS_TEXT: &[&str] = &["gmake", "just", "make", "npm", "pnpm", "yarn"];
 
-fn is_editor(program: &str) -> bool {
-    matches!(program, "ed" | "ex" | "vim" | "vi" | "nvim" | "emacs")
-}
-
 /// Whether a program runs code.
-pub(super) fn is_interpreter(program: &str) -> bool {
-    let known = program::find(program);
+pub(super) fn is_interpreter(invocation: &Judged<'_>) -> bool {
+    let known = invocation.own();
     known.is(Fact::Language) || known.is(Fact::Console)
 }

@@ -4,15 +4,15 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use super::found::{Found, act};
-use super::guarded::Guarded;
+use super::judged::Judged;
 use super::{agent, binary, git, own, packages, twin};
 use crate::config::OWN_VARIABLES;
 use crate::host::{HOSTS, Host};
 use crate::place::Place;
-use crate::program;
 use crate::program::Fact;
 use crate::search;
-use crate::shell::{Analysis, Invocation, program_name};
+use crate::shell::program_name;
+use crate::words::words;
 
 /// Whether an environment variable changes what guards an agent: one of ours, or one that sets a host's hooks aside.
 fn disarms(variable: &str) -> bool {
@@ -21,97 +21,68 @@ fn disarms(variable: &str) -> bool {
 }
 
 /// Commands that disarm without touching a file that they name.
-pub(super) fn find(
-    guarded: &Guarded<'_>,
-    analysis: &Analysis,
-    invocation: &Invocation,
-) -> Option<Found> {
-    let program = invocation.program.as_str();
-    let operands: Vec<&str> = invocation.operands().map(|w| w.text.as_str()).collect();
-    let has = |text: &str| invocation.arguments.iter().any(|w| w.text == text);
+pub(super) fn find(invocation: &Judged<'_>) -> Option<Found> {
     if invocation.environment.iter().any(|(name, _)| disarms(name)) {
         return Some(act("set a variable that disarms the policy"));
     }
-    let by_ours = own::find(guarded, analysis, invocation)
+    own::find(invocation)
         .or_else(|| packages::find(invocation))
-        .or_else(|| twin::find(guarded, analysis, invocation));
-    if by_ours.is_some() {
-        return by_ours;
-    }
-    match program {
-        "export" | "declare" | "typeset" | "readonly" | "unset" | "setx" | "launchctl" => {
-            let names = operands.iter().map(|text| text.split('=').next());
-            if names.flatten().any(disarms) {
-                return Some(act("set a variable that disarms the policy"));
-            }
+        .or_else(|| twin::find(invocation))
+        .or_else(|| by_program(invocation))
+}
+
+fn by_program(invocation: &Judged<'_>) -> Option<Found> {
+    let program = invocation.program.as_str();
+    let operands: Vec<&str> = invocation.operands().map(|w| w.text.as_str()).collect();
+    let sets_variable = || {
+        operands
+            .iter()
+            .any(|text| text.split('=').next().is_some_and(disarms))
+    };
+    let names_ahp = || {
+        operands
+            .iter()
+            .any(|text| is_ahp(text.trim_end_matches(".service")))
+    };
+    let what = match program {
+        name if SETTERS.contains(&name) && sets_variable() => {
+            "set a variable that disarms the policy"
         }
-        "pkill" | "killall" | "taskkill" | "skill" if operands.iter().any(|text| is_ahp(text)) => {
-            return Some(act("end `ahp`"));
-        }
-        "kill" => {
-            let picks_ahp = invocation.arguments.iter().any(|word| {
-                analysis
-                    .invocations
-                    .get(word.made_by.clone())
-                    .unwrap_or_default()
-                    .iter()
-                    .any(|i| i.arguments.iter().any(|w| is_ahp(&w.text)))
-            }) || analysis
-                .invocations
-                .get(invocation.fed_by.clone())
-                .unwrap_or_default()
-                .iter()
-                .any(|i| {
-                    matches!(i.program.as_str(), "pgrep" | "pidof" | "grep")
-                        && i.arguments.iter().any(|w| is_ahp(&w.text))
-                });
-            if picks_ahp {
-                return Some(act("end `ahp`"));
-            }
-        }
-        name if SETTERS.contains(&name)
-            && operands
-                .iter()
-                .filter_map(|text| text.split('=').next())
-                .any(disarms) =>
+        "pkill" | "killall" | "taskkill" | "skill" if names_ahp() => "end `ahp`",
+        "kill" if picks_ahp(invocation) => "end `ahp`",
+        "systemctl" | "service" if !operands.contains(&"status") && names_ahp() => "stop `ahp`",
+        "git" | "hub" => return git::find(invocation, &operands),
+        _ if (invocation.own()).is_with(Fact::ReplacesHooks, &[operands.first().copied()])
+            && invocation.guarded.has_wires() =>
         {
-            return Some(act("set a variable that disarms the policy"));
-        }
-        "systemctl" | "service"
-            if !operands.contains(&"status")
-                && operands
-                    .iter()
-                    .any(|text| is_ahp(text.trim_end_matches(".service"))) =>
-        {
-            return Some(act("stop `ahp`"));
-        }
-        "git" | "hub" => return git::find(guarded, analysis, invocation, &operands),
-        name if program::find(name).is_with(Fact::ReplacesHooks, &[operands.first().copied()])
-            && guarded.has_wires() =>
-        {
-            return Some(act("take away the hooks that `ahp` has put into git"));
+            "take away the hooks that `ahp` has put into git"
         }
         "env"
-            if (has("-i") || has("--ignore-environment"))
-                && operands
-                    .iter()
-                    .any(|text| Host::agent_of(&program_name(text)).is_some()) =>
+            if invocation.has(&["-i", "--ignore-environment"]) && operands.iter().any(is_agent) =>
         {
-            return Some(act("start an agent without its hooks"));
+            "start an agent without its hooks"
         }
-        _ => return agent::find(guarded, analysis, invocation),
-    }
-    None
+        _ => return agent::find(invocation),
+    };
+    Some(act(what))
+}
+
+fn is_agent(text: &&str) -> bool {
+    Host::agent_of(&program_name(text)).is_some()
+}
+
+/// Whether the processes that are ended are looked up by our name.
+fn picks_ahp(kill: &Judged<'_>) -> bool {
+    let words = kill.arguments.iter();
+    let looked_up = words.flat_map(|word| kill.makers(&word.made_by));
+    let fed = kill.makers(&kill.fed_by).iter();
+    let fed = fed.filter(|i| matches!(i.program.as_str(), "pgrep" | "pidof" | "grep"));
+    let mut names = looked_up.chain(fed).flat_map(|i| &i.arguments);
+    names.any(|word| is_ahp(&word.text))
 }
 
 /// Programs that set a variable for what starts later.
-const SETTERS: &[&str] = &[
-    "dbus-update-activation-environment",
-    "set",
-    "setenv",
-    "systemctl",
-    "tmux",
-];
+const SETTERS: &[&str] = words!("variable-setters");
 
 fn is_ahp(text: &str) -> bool {
     // A pattern that meets its name, or a whole command line.
@@ -121,55 +92,10 @@ fn is_ahp(text: &str) -> bool {
 }
 
 /// Files from which shells and sessions take their variables and commands, by the ends of their paths.
-const START_FILES: &[&str] = &[
-    ".bash_aliases",
-    ".bash_login",
-    ".bash_logout",
-    ".bash_profile",
-    ".bashrc",
-    ".config/systemd/user/*",
-    ".cshrc",
-    ".envrc",
-    ".kshrc",
-    ".login",
-    ".pam_environment",
-    ".profile",
-    ".tcshrc",
-    ".xprofile",
-    ".xsessionrc",
-    ".zlogin",
-    ".zprofile",
-    ".zshenv",
-    ".zshrc",
-    "environment.d/*",
-    "etc/bash.bashrc",
-    "etc/environment",
-    "etc/profile",
-    "etc/profile.d/*",
-    "etc/zsh/*",
-    "fish/conf.d/*",
-    "fish/config.fish",
-    "fish/functions/*",
-];
+const START_FILES: &[&str] = words!("start-files");
 
 /// Files of programs that give variables to what they start, and hold much else beside.
-const VARIABLE_FILES: &[&str] = &[
-    ".config/plasma-workspace/env/*",
-    ".devcontainer/devcontainer.json",
-    ".env",
-    ".mise.toml",
-    ".ssh/config",
-    ".ssh/environment",
-    ".tmux.conf",
-    ".vscode/settings.json",
-    ".zed/settings.json",
-    "mise.toml",
-    "mise/config.toml",
-    "nushell/*.nu",
-    "systemd/*.conf",
-    "systemd/user/*/*",
-    "tmux/tmux.conf",
-];
+const VARIABLE_FILES: &[&str] = words!("variable-files");
 
 fn gives_variables(path: &Path) -> bool {
     VARIABLE_FILES.iter().any(|end| ends_with(path, end))

@@ -1,7 +1,5 @@
 //! Fields: a tool that puts a folder into a host, by what its input says.
 
-use std::path::PathBuf;
-
 use serde_json::Value;
 
 use super::brought;
@@ -10,74 +8,50 @@ use super::found::Found;
 use super::guarded::Guarded;
 use crate::event::is_path_key;
 use crate::shell::lexical;
+use crate::words::words;
 
 /// Parts of the names of fields that hold words and no path.
-pub(super) const WORDS: &[&str] = &[
-    "body",
-    "code",
-    "command",
-    "comment",
-    "content",
-    "description",
-    "glob",
-    "label",
-    "message",
-    "note",
-    "pattern",
-    "prompt",
-    "query",
-    "question",
-    "reason",
-    "regex",
-    "search",
-    "source_code",
-    "str",
-    "summary",
-    "text",
-    "title",
-];
+const WORDS: &[&str] = words!("fields-of-words");
 
 /// How deep the input of a tool is looked through.
 pub(super) const MAX_DEPTH: usize = 8;
 /// The longest text that is taken for a path, in bytes.
-pub(super) const MAX_PATH: usize = 4096;
+const MAX_PATH: usize = 4096;
+
+/// Whether a field holds words and no path, as its name tells.
+pub(super) fn holds_words(name: &str) -> bool {
+    let name = name.to_lowercase();
+    WORDS.iter().any(|word| name.contains(word))
+}
+
+/// Whether a text is short enough for a path, and of one line.
+pub(super) fn may_be_path(text: &str) -> bool {
+    text.len() <= MAX_PATH && !text.contains('\n')
+}
 
 /// Parts of the names of fields from which something comes.
-const SOURCES: &[&str] = &[
-    "address", "archive", "from", "input", "link", "old", "origin", "package", "repo", "source",
-    "src", "target", "uri", "url", "zip",
-];
+const SOURCES: &[&str] = words!("fields-of-sources");
 
 /// Ends of the names of files that hold folders.
-const ARCHIVES: &[&str] = &[
-    ".7z", ".bz2", ".dxt", ".gz", ".mcpb", ".rar", ".tar", ".tbz", ".tgz", ".txz", ".vsix", ".xz",
-    ".zip", ".zst",
-];
+const ARCHIVES: &[&str] = words!("archive-endings");
 
 /// Finds a tool that is given a place in which a host would load code, and something else that may be put there.
 pub(super) fn brings(guarded: &Guarded<'_>, input: &Value) -> Option<Found> {
     let texts: Vec<_> = texts_of(input, MAX_DEPTH).collect();
     let at = |text: &str| lexical(text, guarded.root(), guarded.home());
-    let places: Vec<(usize, PathBuf)> = texts
-        .iter()
-        .enumerate()
-        .map(|(n, (_, text))| (n, at(text)))
-        .filter(|(n, path)| {
-            let is_left = texts.get(*n).is_some_and(|(name, _)| comes_from(name));
-            !is_left && guarded.filled(path).is_some()
-        })
-        .collect();
-    places.iter().find_map(|(place, to)| {
-        let others = texts.iter().enumerate().filter(|(n, _)| n != place);
+    let places = texts.iter().enumerate();
+    let mut places = places.filter(|(_, (name, _))| !comes_from(name));
+    places.find_map(|(place, (_, text))| {
+        let to = &at(text);
+        guarded.filled(to)?;
+        let others = texts.iter().enumerate().filter(|(n, _)| *n != place);
         let mut sources = others.filter(|(_, (name, text))| {
             let names_source = SOURCES.iter().any(|part| name.contains(part));
             names_source || text.contains(['/', '~', '.'])
         });
         sources.find_map(|(_, (_, text))| {
             let from = at(text);
-            let is_archive = ARCHIVES
-                .iter()
-                .any(|end| text.to_lowercase().ends_with(end));
+            let is_archive = (ARCHIVES.iter()).any(|end| text.to_lowercase().ends_with(end));
             if is_archive || text.contains("://") {
                 return filled(guarded, to);
             }
@@ -103,7 +77,7 @@ pub(super) fn texts_of(input: &Value, depth: usize) -> impl Iterator<Item = (Str
 /// Collects the texts of an input that may name something, each with the name of its field.
 fn collect<'a>(name: &str, value: &'a Value, depth: usize, into: &mut Vec<(String, &'a str)>) {
     match value {
-        Value::String(text) if text.len() <= MAX_PATH && !text.contains('\n') => {
+        Value::String(text) if may_be_path(text) => {
             into.push((name.to_owned(), text));
         }
         Value::Array(items) if depth > 0 => {
@@ -116,9 +90,8 @@ fn collect<'a>(name: &str, value: &'a Value, depth: usize, into: &mut Vec<(Strin
                 if is_path_key(key) {
                     into.push((name.to_owned(), key));
                 }
-                let name = key.to_lowercase();
-                if !WORDS.iter().any(|word| name.contains(word)) {
-                    collect(&name, value, depth - 1, into);
+                if !holds_words(key) {
+                    collect(&key.to_lowercase(), value, depth - 1, into);
                 }
             }
         }

@@ -2,64 +2,52 @@
 
 use std::path::{Path, PathBuf};
 
-use super::found::Found;
+use super::found::{Found, on};
 use super::guarded::Guarded;
+use super::judged::Judged;
 use super::mention;
-use super::mention::path_of;
-use crate::program;
 use crate::program::{Fact, Program};
-use crate::shell::{Invocation, Word};
+use crate::shell::Word;
+use crate::words::words;
 
 /// Finds a program that unpacks or fetches what would lie at a guarded place, as the table of programs tells it.
-pub(super) fn find(guarded: &Guarded<'_>, invocation: &Invocation) -> Option<Found> {
-    let own = program::find(&invocation.program);
+pub(super) fn find(invocation: &Judged<'_>) -> Option<Found> {
+    let own = invocation.own();
     if own.is(Fact::Language) {
-        return by_code(guarded, invocation);
+        return by_code(invocation);
     }
-    let of_subcommand = invocation
-        .subcommand()
-        .map(|word| program::find_subcommand(&invocation.program, &word.text));
-    of_subcommand.into_iter().chain([own]).find_map(|known| {
-        unpacked(guarded, invocation, known).or_else(|| fetched(guarded, invocation, known))
-    })
+    let mut known = invocation.of_subcommand().into_iter().chain([own]);
+    known.find_map(|known| unpacked(invocation, known).or_else(|| fetched(invocation, known)))
 }
 
 /// Says that a folder is filled, where something guarded is, or could come to lie, there.
 pub(super) fn filled(guarded: &Guarded<'_>, dir: &Path) -> Option<Found> {
-    let hit = guarded.filled(dir)?;
-    let what = format!("bring what may stand for `{}`", hit.display());
-    Some((what, Some(hit)))
+    Some(on("bring what may stand for {}", guarded.filled(dir)?))
 }
 
 /// Calls of code that put a link to a folder somewhere, or unpack an archive, in lower case.
-const CALLS: &[&str] = &[
-    "symlink",
-    "extractall",
-    "unpack_archive",
-    "extract_all",
-    "unpack(",
-];
+const CALLS: &[&str] = words!("calls-that-unpack");
 
 /// Code that puts a folder as a whole where something guarded would lie in it.
-fn by_code(guarded: &Guarded<'_>, invocation: &Invocation) -> Option<Found> {
-    let words = invocation.arguments.iter().map(|word| word.text.as_str());
-    let mut texts = words.chain(invocation.stdin.text()).filter(|text| {
+fn by_code(invocation: &Judged<'_>) -> Option<Found> {
+    let texts = invocation.texts().chain(invocation.stdin.text());
+    let mut texts = texts.filter(|text| {
         let lower = text.to_lowercase();
         CALLS.iter().any(|call| lower.contains(call))
     });
     texts.find_map(|text| {
         mention::part_of(text, |part| {
-            filled(guarded, &path_of(guarded, invocation, part))
+            filled(invocation.guarded, &invocation.path_of(part))
         })
     })
 }
 
-fn unpacked(guarded: &Guarded<'_>, invocation: &Invocation, known: Program) -> Option<Found> {
+fn unpacked(invocation: &Judged<'_>, known: Program) -> Option<Found> {
     // A patch that can be read names its files.
     if !invocation.unpacks(known) || invocation.stdin.text().is_some() {
         return None;
     }
-    let into = |dir: &str| filled(guarded, &path_of(guarded, invocation, dir));
+    let into = |dir: &str| filled(invocation.guarded, &invocation.path_of(dir));
     let dirs = invocation.folders(known, Fact::Unpacks);
     // What of it is wanted, or where it goes, may be named besides.
     let members = |dir: &Word| {
@@ -81,14 +69,12 @@ fn unpacked(guarded: &Guarded<'_>, invocation: &Invocation, known: Program) -> O
         .or_else(|| dirs.iter().find_map(members))
 }
 
-fn fetched(guarded: &Guarded<'_>, invocation: &Invocation, known: Program) -> Option<Found> {
+fn fetched(invocation: &Judged<'_>, known: Program) -> Option<Found> {
     let is_to_last = known.lists(Fact::Fetches, "last");
     if !known.is(Fact::Fetches) || (!is_to_last && invocation.only_reads()) {
         return None;
     }
-    let mut operands: Vec<&Word> = invocation
-        .own_operands(program::find(&invocation.program))
-        .collect();
+    let mut operands: Vec<&Word> = invocation.own_operands(invocation.own()).collect();
     let last = if is_to_last {
         Some(operands.pop()?.clone())
     } else {
@@ -105,7 +91,7 @@ fn fetched(guarded: &Guarded<'_>, invocation: &Invocation, known: Program) -> Op
         |last| vec![last],
     );
     dirs.iter().find_map(|Word { text: dir, .. }| {
-        let target = path_of(guarded, invocation, dir);
+        let target = invocation.path_of(dir);
         // Where no folder is, the file or folder itself gets this name.
         let is_folder = !is_to_last || dir.ends_with('/') || target.is_dir();
         let lies = |source: &&Word| -> PathBuf {
@@ -114,7 +100,7 @@ fn fetched(guarded: &Guarded<'_>, invocation: &Invocation, known: Program) -> Op
         };
         sources
             .iter()
-            .find_map(|source| filled(guarded, &lies(source)))
+            .find_map(|source| filled(invocation.guarded, &lies(source)))
     })
 }
 

@@ -6,10 +6,10 @@ use std::fs;
 use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 
-use super::places::{Places, entries_named};
 use crate::glob::glob;
+use crate::guard::{GuardedDir, Places, entries_named};
 use crate::host::HOSTS;
-use crate::place::Roots;
+use crate::place::{Place, Roots};
 use crate::search::read;
 use crate::shell::{Analysis, Stdin, lexical};
 
@@ -18,8 +18,12 @@ const MOST_FILES: usize = 64;
 
 /// Returns where such files lie, each as a directory and a pattern below it.
 fn places(roots: &Roots) -> impl Iterator<Item = (&Path, Cow<'static, str>)> {
-    let places = HOSTS.iter().flat_map(|host| host.switches.front_matter);
-    places.flat_map(|place| roots.all(place))
+    known().flat_map(|place| roots.all(place))
+}
+
+/// Returns the places of such files, whoever works where.
+fn known() -> impl Iterator<Item = &'static Place> {
+    HOSTS.iter().flat_map(|host| host.switches.front_matter)
 }
 
 /// A file that lies where such files do.
@@ -74,18 +78,7 @@ fn links_below(dir: &Path, name: &str) -> Vec<(PathBuf, bool)> {
 
 /// Returns where such files may lie.
 pub(super) fn ways(roots: &Roots) -> Places {
-    let mut dirs: Vec<(&Path, Vec<Cow<'static, str>>)> = Vec::new();
-    for (dir, pattern) in places(roots) {
-        match dirs.iter_mut().find(|(known, _)| *known == dir) {
-            Some((_, patterns)) => patterns.push(pattern),
-            None => dirs.push((dir, vec![pattern])),
-        }
-    }
-    let mut ways = Places::default();
-    for (dir, patterns) in dirs {
-        ways.add(dir, &patterns);
-    }
-    ways
+    GuardedDir::all(roots, known()).collect()
 }
 
 /// Whether a path that is given by its names may be on such a way, at its end or, where that counts, before it.

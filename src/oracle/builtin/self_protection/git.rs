@@ -1,124 +1,106 @@
 //! Git: its hooks set aside, the policy put away, settings that run programs.
 
-use super::code;
-use super::found::{Found, act};
-use super::guarded::Guarded;
+use super::found::{Found, act, on};
 use super::index::Index;
-use super::mention::{covers, path_of};
-use super::pathspec;
-use super::places::named_below;
-use crate::shell::{Analysis, Invocation, Word};
+use super::judged::Judged;
+use super::{changed, code, listing};
+use crate::guard::named_below;
+use crate::shell::{Invocation, Word};
+use crate::words::words;
 
 /// Judges a git command.
-pub(super) fn find(
-    guarded: &Guarded<'_>,
-    analysis: &Analysis,
-    invocation: &Invocation,
-    operands: &[&str],
-) -> Option<Found> {
-    let has = |text: &str| invocation.arguments.iter().any(|w| w.text == text);
-    let places = ["--work-tree", "--git-dir", "--separate-git-dir"];
-    let moved = invocation
-        .value_of(&places)
-        .and_then(|place| covers(guarded, invocation, &place.text));
-    if let Some(hit) = moved {
-        return Some((
-            format!("take `{}` for a working tree", hit.display()),
-            Some(hit),
-        ));
+pub(super) fn find(git: &Judged<'_>, operands: &[&str]) -> Option<Found> {
+    let places = git.value_of(&["--work-tree", "--git-dir", "--separate-git-dir"]);
+    if let Some(hit) = places.and_then(|place| git.covers(&place.text)) {
+        return Some(on("take {} for a working tree", hit));
     }
-    let sets_hooks = invocation.arguments.iter().any(|w| {
-        let lower = w.text.to_lowercase();
-        lower.starts_with("core.hookspath=") || lower.starts_with("--config-env=core.hookspath")
-    });
+    let command = git.subcommand();
+    let without_hooks = without_hooks(git, operands).map(act);
+    without_hooks
+        .or_else(|| Some(on("change {}", changed::find(git)?)))
+        .or_else(|| {
+            let opens = command.is_some_and(|word| word.text == "grep") && opens_finds(git);
+            opens.then(|| act("run what may change the files that it finds"))
+        })
+        .or_else(|| by_template(git, operands))
+        .or_else(|| {
+            let by_letter = || git.before_dashes().any(|w| skips_by_letter(&w.text));
+            let skips =
+                git.has_long("--no-verify") || (operands.contains(&"commit") && by_letter());
+            let is_asked = skips && runs_hooks(operands) && git.guarded.has_wires();
+            is_asked.then(|| act("skip the hooks that `ahp` has put into git"))
+        })
+        .or_else(|| puts_away(git, operands))
+        .or_else(|| {
+            // What stands before git's command belongs to its options: `-C DIR`, which may be a submodule of this repository.
+            let mut before = git.operands();
+            let before =
+                before.position(|word| command.is_some_and(|command| std::ptr::eq(word, command)));
+            let own = before.and_then(|before| operands.get(before..));
+            if let Some(own @ ["config", ..]) = own {
+                return by_setting(git, own);
+            }
+            // What these are given is run, now or later.
+            let runs = matches!(
+                operands.first(),
+                Some(&("difftool" | "mergetool" | "submodule"))
+            );
+            let named = git.texts().filter(|_| runs).find_map(code::changes_named)?;
+            Some((format!("run what may change `{named}`"), None))
+        })
+}
+
+/// Says how git would run without its hooks, by its settings.
+fn without_hooks(git: &Judged<'_>, operands: &[&str]) -> Option<&'static str> {
+    let of_line = git.environment.iter().chain(&git.analysis.assignments);
     let set = || {
-        let of_line = invocation.environment.iter().chain(&analysis.assignments);
-        of_line.filter(|(name, _)| name.starts_with("GIT_CONFIG"))
+        let settings = of_line.clone();
+        settings.filter(|(name, _)| name.starts_with("GIT_CONFIG"))
     };
-    let by_variable = set().any(|(_, value)| value.text.to_lowercase().contains("core.hookspath"));
-    // `-c alias.c='commit --no-verify'`: the hooks are skipped by another name.
-    let by_alias = invocation.arguments.iter().any(|w| {
-        let lower = w.text.to_lowercase();
-        lower.starts_with("alias.") && (lower.contains("--no-veri") || lower.contains("hookspath"))
-    });
-    if sets_hooks || by_variable || by_alias {
-        return Some(act("run git without its hooks"));
-    }
-    let mut set = set();
-    if (leads_away(invocation) || set.any(|(name, value)| is_lead(name, value)))
-        && runs_hooks(operands)
-        && guarded.has_wires()
-    {
-        return Some(act("run git with settings that may set its hooks aside"));
-    }
-    if let Some(hit) = pathspec::changed(guarded, invocation) {
-        return Some((format!("change `{}`", hit.display()), Some(hit)));
-    }
-    let command = invocation.subcommand();
-    if command.is_some_and(|word| word.text == "grep") && opens_finds(analysis, invocation) {
-        return Some(act("run what may change the files that it finds"));
-    }
-    if let Some(found) = by_template(guarded, analysis, invocation, operands) {
-        return Some(found);
-    }
-    let skips = invocation.has_long("--no-verify")
-        || (operands.contains(&"commit")
-            && invocation.before_dashes().any(|w| skips_by_letter(&w.text)));
-    if skips && runs_hooks(operands) && guarded.has_wires() {
-        return Some(act("skip the hooks that `ahp` has put into git"));
-    }
-    let policy = guarded.root().join(".ahp");
-    let is_tracked = || {
-        let index = Index::read(guarded.root());
-        index.is_some_and(|index| index.holds(".ahp/hooks.yaml"))
+    let sets = |text: &str| {
+        let lower = text.to_lowercase();
+        // `-c alias.c='commit --no-verify'`: the hooks are skipped by another name.
+        let is_alias = lower.starts_with("alias.");
+        lower.starts_with("core.hookspath=")
+            || lower.starts_with("--config-env=core.hookspath")
+            || is_alias && (lower.contains("--no-veri") || lower.contains("hookspath"))
     };
-    if operands.first() == Some(&"stash")
-        && operands
-            .get(1)
-            .is_none_or(|o| matches!(*o, "push" | "save"))
-    {
-        let everything = has("-a") || has("--all");
-        let untracked = has("-u") || has("--include-untracked");
-        // What git does not track would go away until the stash is taken back.
-        if policy.exists() && (everything || (untracked && !is_tracked())) {
-            return Some(("put the policy aside".to_owned(), Some(policy)));
+    let by_variable = |value: &Word| value.text.to_lowercase().contains("core.hookspath");
+    if git.texts().any(sets) || set().any(|(_, value)| by_variable(value)) {
+        return Some("run git without its hooks");
+    }
+    let leads = leads_away(git) || set().any(|(name, value)| is_lead(name, value));
+    let may_run = leads && runs_hooks(operands) && git.guarded.has_wires();
+    may_run.then_some("run git with settings that may set its hooks aside")
+}
+
+/// The policy, put away or taken away.
+fn puts_away(git: &Judged<'_>, operands: &[&str]) -> Option<Found> {
+    let root = git.guarded.root();
+    let policy = root.join(".ahp");
+    let is_tracked = || Index::read(root).is_some_and(|index| index.holds(".ahp/hooks.yaml"));
+    let what = match operands {
+        ["stash"] | ["stash", "push" | "save", ..] => {
+            // What git does not track would go away until the stash is taken back.
+            let is_put_away = git.has(&["-a", "--all"])
+                || git.has(&["-u", "--include-untracked"]) && !is_tracked();
+            is_put_away.then_some("put the policy aside")
         }
-    }
-    // What git is told to track, and then goes back to a commit that does not have it, is gone.
-    let goes_back = match operands.first() {
-        Some(&"reset") => has("--hard") || has("--merge"),
-        Some(&("checkout" | "switch")) => has("-f") || has("--force") || has("--discard-changes"),
-        _ => false,
-    };
-    if goes_back && is_added(guarded, analysis) && policy.exists() && !is_tracked() {
-        return Some(("take the policy away".to_owned(), Some(policy)));
-    }
-    let thins_out = operands.first() == Some(&"sparse-checkout")
-        && operands
-            .get(1)
-            .is_some_and(|o| !matches!(*o, "list" | "disable" | "check-rules"));
-    if thins_out && guarded.root().join(".ahp").exists() {
-        return Some(act("take the policy out of the working tree"));
-    }
-    // What stands before git's command belongs to its options: `-C DIR`, which may be a submodule of this repository.
-    let mut before = invocation.operands();
-    let before = before.position(|word| command.is_some_and(|command| std::ptr::eq(word, command)));
-    let own = before.and_then(|before| operands.get(before..));
-    if let Some(own @ ["config", ..]) = own {
-        return by_setting(guarded, invocation, own);
-    }
-    // What these are given is run, now or later.
-    if operands
-        .first()
-        .is_some_and(|o| matches!(*o, "difftool" | "mergetool" | "submodule"))
-        && let Some(named) = invocation
-            .arguments
-            .iter()
-            .find_map(|word| code::changes_named(&word.text))
-    {
-        return Some((format!("run what may change `{named}`"), None));
-    }
-    None
+        // What git is told to track, and then goes back to a commit that does not have it, is gone.
+        ["reset" | "checkout" | "switch", ..] => {
+            let options: &[&str] = if operands.first() == Some(&"reset") {
+                &["--hard", "--merge"]
+            } else {
+                &["-f", "--force", "--discard-changes"]
+            };
+            let goes_back = git.has(options) && is_added(git) && !is_tracked();
+            goes_back.then_some("take the policy away")
+        }
+        ["sparse-checkout", "list" | "disable" | "check-rules", ..] => None,
+        ["sparse-checkout", _, ..] => Some("take the policy out of the working tree"),
+        _ => None,
+    }?;
+    policy.exists().then(|| (what.to_owned(), Some(policy)))
 }
 
 /// Whether a command of git runs the hooks of the repository.
@@ -139,7 +121,7 @@ fn skips_by_letter(word: &str) -> bool {
 
 /// Whether what stands before the command leads git to other settings.
 fn leads_away(git: &Invocation) -> bool {
-    let (own, _, _) = pathspec::parts(git);
+    let (own, _, _) = listing::parts(git);
     own.iter().any(|word| {
         let lower = word.text.to_lowercase();
         let name = lower.strip_prefix("--config-env=").unwrap_or(&lower);
@@ -163,12 +145,10 @@ fn is_lead(name: &str, value: &Word) -> bool {
 }
 
 /// Programs that show files, or let a person look at them.
-const PAGERS: &[&str] = &[
-    "bat", "cat", "code", "emacs", "less", "more", "most", "nano", "nvim", "vi", "vim",
-];
+const PAGERS: &[&str] = words!("pagers");
 
 /// Whether `git grep` gives what it finds to a program that is not known to only show it.
-fn opens_finds(analysis: &Analysis, git: &Invocation) -> bool {
+fn opens_finds(git: &Judged<'_>) -> bool {
     let is_shown = |command: &str| {
         let mut words = command.split_whitespace();
         let is_pager = words.next().is_none_or(|pager| PAGERS.contains(&pager));
@@ -176,16 +156,16 @@ fn opens_finds(analysis: &Analysis, git: &Invocation) -> bool {
     };
     // Without a name of its own it is what git shows all with.
     let is_set = || {
-        let of_line = git.environment.iter().chain(&analysis.assignments);
+        let of_line = git.environment.iter().chain(&git.analysis.assignments);
         let by_variable = of_line
             .filter(|(name, _)| matches!(name.as_str(), "GIT_PAGER" | "PAGER"))
             .any(|(_, value)| !is_shown(&value.text));
-        let (own, _, _) = pathspec::parts(git);
+        let (own, _, _) = listing::parts(git);
         let mut settings = own.iter().filter_map(|word| word.text.split_once('='));
         let is_pager = |name: &str| name.eq_ignore_ascii_case("core.pager");
         by_variable || settings.any(|(name, value)| is_pager(name) && !is_shown(value))
     };
-    let (_, _, rest) = pathspec::parts(git);
+    let (_, _, rest) = listing::parts(git);
     let mut words = rest.iter().map(|word| word.text.as_str());
     while let Some(word) = words.next().filter(|word| *word != "--") {
         let pager = if word.starts_with("--") {
@@ -218,140 +198,92 @@ fn opens_finds(analysis: &Analysis, git: &Invocation) -> bool {
 }
 
 /// Whether this line tells git to track all that is there, or the policy.
-fn is_added(guarded: &Guarded<'_>, analysis: &Analysis) -> bool {
-    let all = ["-A", "--all", ".", ":/", "*"];
-    let adds = |i: &Invocation| {
+fn is_added(git: &Judged<'_>) -> bool {
+    let adds = |i: &&Invocation| {
         let mut words = i.operands();
         i.program == "git" && words.any(|word| matches!(word.text.as_str(), "add" | "stage"))
     };
-    let mut added = analysis
-        .invocations
-        .iter()
-        .filter(|i| adds(i))
-        .flat_map(|i| i.arguments.iter().map(move |word| (i, word)));
-    added.any(|(i, word)| {
-        all.contains(&word.text.as_str()) || covers(guarded, i, &word.text).is_some()
+    let mut adding = git.all().filter(adds).map(|i| git.other(i));
+    adding.any(|i| {
+        i.has(&["-A", "--all", ".", ":/", "*"]) || i.texts().any(|text| i.covers(text).is_some())
     })
 }
 
 /// A folder from which git takes hooks for the repository that it makes.
-fn by_template(
-    guarded: &Guarded<'_>,
-    analysis: &Analysis,
-    invocation: &Invocation,
-    operands: &[&str],
-) -> Option<Found> {
-    let command = operands
-        .iter()
-        .find(|o| matches!(**o, "init" | "clone" | "init-db"))?;
-    let of_option = invocation.value_of(&["--template"]);
-    let settings = invocation.arguments.iter().filter_map(|word| {
-        let (name, _) = word.text.split_once('=')?;
+fn by_template(git: &Judged<'_>, operands: &[&str]) -> Option<Found> {
+    let makes = |o: &&&str| matches!(**o, "init" | "clone" | "init-db");
+    let command = operands.iter().find(makes)?;
+    let settings = git.arguments.iter().filter_map(|word| {
+        let (name, value) = word.text.split_once('=')?;
         let is_it = name.eq_ignore_ascii_case("init.templatedir");
         is_it.then(|| Word {
-            text: word
-                .text
-                .get(name.len() + 1..)
-                .unwrap_or_default()
-                .to_owned(),
+            text: value.to_owned(),
             ..word.clone()
         })
     });
-    let of_git = invocation.environment.iter().chain(&analysis.assignments);
-    let variables = of_git.filter(|(name, _)| name == "GIT_TEMPLATE_DIR");
-    let mut dirs = of_option
-        .into_iter()
+    let of_line = git.environment.iter().chain(&git.analysis.assignments);
+    let variables = of_line.filter(|(name, _)| name == "GIT_TEMPLATE_DIR");
+    let mut dirs = (git.value_of(&["--template"]).into_iter())
         .chain(settings)
         .chain(variables.map(|(_, value)| value.clone()))
         .filter(|dir| !dir.text.is_empty());
     let brings = dirs.any(|dir| {
-        let path = path_of(guarded, invocation, &dir.text);
-        let hooks = path.join("hooks");
-        let is_written = analysis
-            .writes()
-            .iter()
-            .any(|effect| effect.path.starts_with(&path));
+        let path = git.path_of(&dir.text);
+        let writes = git.analysis.writes();
+        let is_written = writes.iter().any(|e| e.path.starts_with(&path));
         // Examples do nothing.
-        let mut names = named_below(&hooks, "*").into_iter();
+        let mut names = named_below(&path.join("hooks"), "*").into_iter();
         let has_hooks = names.any(|hook| hook.extension().is_none_or(|e| e != "sample"));
         dir.dynamic || is_written || has_hooks || !path.is_dir()
     });
-    brings.then(|| {
-        (
-            format!("bring hooks by the template of `git {command}`"),
-            None,
-        )
-    })
+    let what = || format!("bring hooks by the template of `git {command}`");
+    brings.then(|| (what(), None))
 }
 
 /// Beginnings of settings that lead git to other settings, hooks or files.
-const LEADING: &[&str] = &[
-    "core.bare",
-    "core.hookspath",
-    "core.sparsecheckout",
-    "core.worktree",
-    "extensions.",
-    "hook.",
-    "include.",
-    "includeif.",
-    "init.templatedir",
-];
+const LEADING: &[&str] = words!("leading-settings");
 
 /// A setting that sets the hooks aside, or what is run in their place.
-fn by_setting(guarded: &Guarded<'_>, invocation: &Invocation, operands: &[&str]) -> Option<Found> {
-    let has = |names: &[&str]| {
-        let mut words = invocation.arguments.iter();
-        words.any(|word| names.contains(&word.text.as_str()))
-    };
-    if has(&["-e", "--edit"]) || operands.get(1) == Some(&"edit") {
+fn by_setting(git: &Judged<'_>, operands: &[&str]) -> Option<Found> {
+    let second = operands.get(1).copied().unwrap_or_default();
+    if git.has(&["-e", "--edit"]) || second == "edit" {
         return Some(act("edit the settings of git"));
     }
-    let reads = [
-        "--get",
-        "--get-all",
-        "--get-regexp",
-        "--list",
-        "-l",
-        "--get-urlmatch",
-    ];
-    if has(&reads) || matches!(operands.get(1), Some(&("get" | "list"))) {
+    if git.has(words!("git-setting-readers")) || matches!(second, "get" | "list") {
         return None;
     }
-    let file = invocation.value_of(&["-f", "--file"]);
-    if let Some(hit) = file.and_then(|file| covers(guarded, invocation, &file.text)) {
-        return Some((format!("write `{}`", hit.display()), Some(hit)));
+    let file = git.value_of(&["-f", "--file"]);
+    if let Some(hit) = file.and_then(|file| git.covers(&file.text)) {
+        return Some(on("write {}", hit));
     }
     // All of a section goes.
-    let drops = has(&["--remove-section", "--rename-section"])
-        || matches!(
-            operands.get(1),
-            Some(&("remove-section" | "rename-section"))
-        );
-    let leads = operands.iter().enumerate().find_map(|(nth, name)| {
+    let drops = git.has(&["--remove-section", "--rename-section"])
+        || matches!(second, "remove-section" | "rename-section");
+    let unsets = git.has(&["--unset", "--unset-all"]);
+    let leads = operands.iter().enumerate().find(|(nth, name)| {
         let lower = name.to_lowercase();
-        let is_set = drops || operands.len() > nth + 1 || has(&["--unset", "--unset-all"]);
         let is_leading = LEADING.iter().any(|start| {
             let section = start.split_once('.').map(|(section, _)| section);
             lower.starts_with(start) || drops && section == Some(&*lower)
         });
-        (is_leading && is_set).then(|| format!("change the setting `{name}` of git"))
+        is_leading && (drops || unsets || operands.len() > nth + 1)
     });
-    if let Some(what) = leads {
-        return Some((what, None));
+    if let Some((_, name)) = leads {
+        return Some((format!("change the setting `{name}` of git"), None));
     }
     // A name alone is read.
     if let ["config", name] = operands
         && name.eq_ignore_ascii_case("core.hookspath")
-        && !has(&["--unset", "--unset-all"])
+        && !unsets
     {
         return None;
     }
     // What is set may be run now or later.
-    invocation.arguments.iter().find_map(|word| {
-        if let Some(named) = code::changes_named(&word.text) {
+    git.texts().find_map(|text| {
+        if let Some(named) = code::changes_named(text) {
             return Some((format!("run what may change `{named}`"), None));
         }
-        let skips = word.text.contains("--no-veri") || word.text.contains("hooksPath");
+        let skips = text.contains("--no-veri") || text.contains("hooksPath");
         skips.then(|| act("run git without its hooks"))
     })
 }

@@ -1,7 +1,7 @@
 //! Guarded: the files that no agent may change.
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,17 +10,16 @@ use std::sync::Arc;
 use foldhash::fast::RandomState;
 
 use super::binary::NAMES;
-use super::look::{Carriers, Grounds, LastLook, Links, Look};
-use super::places::{Place, Places, components, way_in};
+use super::look::{Carriers, Grounds, LastLook, Links, Look, Seen};
 use super::{binary, front_matter};
 use crate::glob::shell_glob;
-use crate::guard::{GuardedDir, Guards};
+use crate::guard::{GuardedDir, GuardedPlace, Guards, Places, components};
 use crate::place::Roots;
 use crate::shell::{Analysis, Effect, PathEffect, is_pattern, lexical, real};
 use crate::workspace::Workspace;
 
 /// Names that are ours wherever they lie in the project or home: a nested `.ahp` is a policy of its own.
-const OURS: &[&[&str]] = &[&[".ahp"], &[".agents", "hooks"]];
+pub(super) const OURS: &[&[&str]] = &[&[".ahp"], &[".agents", "hooks"]];
 
 /// Files of ours that are told by their name where the directory is not known.
 const TELLING: &[&str] = &["hooks.yaml", "hooks.local.yaml", "signals.jsonl"];
@@ -31,10 +30,6 @@ const FILES: &[&str] = &["hook.md", "hooks.local.yaml", "hooks.yaml", "signals.j
 /// Folders to which search paths lead, by their last names: those of packages and of managers of versions too.
 const SEARCHED: &[&str] = &[".bin", "bin", "shims"];
 
-/// How deep a walk is followed into a guarded folder, and how many names of each folder there are looked at.
-const ENTRIES_DEEP: usize = 3;
-const MOST_ENTRIES: usize = 128;
-
 /// The files that no agent may change.
 #[derive(Debug)]
 pub(super) struct Guarded<'a> {
@@ -42,11 +37,11 @@ pub(super) struct Guarded<'a> {
     /// Asked where git may tell that what is guarded stays.
     pub(super) workspace: &'a dyn Workspace,
     /// Taken when something would first be changed, which most commands do not.
-    look: OnceCell<Arc<Look>>,
+    look: OnceCell<Arc<Seen<Look>>>,
     /// Taken when something is asked about that a guarded place may lead to.
-    links: OnceCell<Arc<Links>>,
+    links: OnceCell<Arc<Seen<Links>>>,
     /// Taken when something is asked about that a file with hooks at its head may be.
-    carriers: OnceCell<Arc<Carriers>>,
+    carriers: OnceCell<Arc<Seen<Carriers>>>,
     /// What is known of the paths of this event.
     kinds: RefCell<HashMap<OsString, Kind, RandomState>>,
     grounds: Grounds,
@@ -59,7 +54,7 @@ pub(super) type Script = (String, String, PathBuf);
 
 /// What lies at a path.
 #[derive(Clone, Copy, Debug)]
-enum Kind {
+pub(super) enum Kind {
     Link,
     Nothing,
     Other,
@@ -126,20 +121,32 @@ impl<'a> Guarded<'a> {
         self.look().of_git.has_wires()
     }
 
-    fn look(&self) -> &Look {
-        self.look.get_or_init(|| self.last.look(&self.grounds))
+    pub(super) fn look(&self) -> &Look {
+        let look = |watched: &mut _| Look::new(&self.grounds, watched);
+        self.look
+            .get_or_init(|| self.last.look.get(&self.grounds, look))
     }
 
-    fn links(&self) -> &Links {
-        self.links.get_or_init(|| self.last.links(self.look()))
+    /// Returns what guarded places lead to through links.
+    pub(super) fn links(&self) -> &Places {
+        let look = |watched: &mut _| Links::new(&self.grounds, self.look(), watched);
+        let links = || self.last.links.get(&self.grounds, look);
+        &self.links.get_or_init(links).0
     }
 
     /// Returns all places of which one may be what a path names that is given by its names, or lie below it.
-    fn places(&self, names: &[String], looks_below: bool) -> impl Iterator<Item = &Places> {
-        let carriers = || self.last.carriers(self.look());
+    pub(super) fn places(
+        &self,
+        names: &[String],
+        looks_below: bool,
+    ) -> impl Iterator<Item = &Places> {
+        let look = |watched: &mut _| Carriers::new(&self.grounds, watched);
+        let carriers = move || self.last.carriers.get(&self.grounds, look);
         let carriers = front_matter::may_meet(&self.look().ways, names, looks_below)
-            .then(|| &self.carriers.get_or_init(carriers).places);
-        std::iter::once(&self.look().places).chain(carriers)
+            .then(|| &self.carriers.get_or_init(carriers).0);
+        [self.grounds.guards.places(), &self.look().places]
+            .into_iter()
+            .chain(carriers)
     }
 
     /// Whether a file is our own program, by whatever name.
@@ -187,89 +194,6 @@ impl<'a> Guarded<'a> {
         self.found(path, false, true, false)
     }
 
-    /// Returns what is guarded and would be written where a folder as it is now is put at a path.
-    pub(super) fn brought(&self, from: &Path, to: &Path) -> Option<PathBuf> {
-        let names = components(to);
-        let places = self.places(&names, true);
-        let mut places = places.flat_map(|places| places.along(&names, false));
-        places.find_map(|place| {
-            let rest = place.names_from(names.len());
-            let way = (!rest.is_empty()).then(|| way_in(from, &rest))??;
-            Some(to.join(way))
-        })
-    }
-
-    /// Returns what is guarded and would be, or could come to lie in, a folder that is filled with what nobody has named.
-    pub(super) fn filled(&self, dir: &Path) -> Option<PathBuf> {
-        self.covers(dir).or_else(|| self.held(dir, false))
-    }
-
-    /// Returns what is guarded and lies, or would lie, somewhere below a folder. Below the project, the home and what is
-    /// above them nearly everything would: those may be filled.
-    fn held(&self, dir: &Path, inexact: bool) -> Option<PathBuf> {
-        let below = |dir: &Path| {
-            let names = components(dir);
-            let of_nested = OURS.iter().find(|ours| {
-                let above = ours.split_last().map_or(&[][..], |(_, above)| above);
-                let ends = || names.iter().rev().zip(above.iter().rev());
-                !above.is_empty() && ends().count() == above.len() && ends().all(|(a, b)| a == b)
-            });
-            if self.look().is_shared(dir) {
-                return None;
-            }
-            if let Some(ours) = of_nested.filter(|_| self.look().is_ours(dir)) {
-                return Some(dir.join(ours.last()?));
-            }
-            let places = self.places(&names, true);
-            let places = places.flat_map(|places| places.along(&names, inexact));
-            let targets = self.links().targets.along(&names, inexact);
-            let mut below = places
-                .chain(targets)
-                .filter(|place| place.depth() > names.len());
-            // A place that lies apart makes no folder above it a special one.
-            let is_near = |place: &Place<'_>| {
-                dir.starts_with(place.way().0) || self.look().is_in_grounds(dir)
-            };
-            below.find(is_near).map(|place| place.path())
-        };
-        below(dir).or_else(|| below(&self.followed(dir)?))
-    }
-
-    /// Returns what is guarded, is there and lies in a folder at any depth, and the folders on the way, each by its way from
-    /// there.
-    pub(super) fn below(&self, dir: &Path) -> Vec<PathBuf> {
-        let mut ways = BTreeSet::new();
-        let mut add = |dir: &Path| {
-            let names = components(dir);
-            let places = self.places(&names, true).flat_map(Places::iter);
-            let places = places.chain(self.links().targets.iter());
-            let met = places.filter(|place| {
-                let (base, mut parts) = place.way();
-                let is_below = place.is_below(&names) && place.depth() > names.len();
-                // Most of them lie in folders that are not there.
-                is_below
-                    && parts.next().is_none_or(|first| {
-                        first.contains('*')
-                            || !matches!(self.kind(&base.join(first)), Kind::Nothing)
-                    })
-            });
-            for path in met.flat_map(|place| place.found()) {
-                let way: PathBuf = path.components().skip(names.len() + 1).collect();
-                ways.extend(
-                    way.ancestors()
-                        .filter(|w| !w.as_os_str().is_empty())
-                        .map(Path::to_owned),
-                );
-                add_entries(&path, &way, ENTRIES_DEEP, &mut ways);
-            }
-        };
-        add(dir);
-        if let Some(followed) = self.followed(dir) {
-            add(&followed);
-        }
-        ways.into_iter().collect()
-    }
-
     fn found(
         &self,
         path: &Path,
@@ -300,7 +224,7 @@ impl<'a> Guarded<'a> {
         let meets = |path: &Path| {
             let names = components(path);
             self.meets(path, &names, takes_all, inexact).or_else(|| {
-                let targets = leads().then(|| &self.links().targets)?;
+                let targets = leads().then(|| self.links())?;
                 along(targets, &names, takes_all, inexact)
             })
         };
@@ -325,7 +249,7 @@ impl<'a> Guarded<'a> {
     }
 
     /// Returns where a path really lies, unless that is where it says.
-    fn followed(&self, path: &Path) -> Option<PathBuf> {
+    pub(super) fn followed(&self, path: &Path) -> Option<PathBuf> {
         let followed = match self.look().above(path) {
             Some((dir, below)) => {
                 if self.passes_link(path, &dir.path, below) {
@@ -359,7 +283,7 @@ impl<'a> Guarded<'a> {
         false
     }
 
-    fn kind(&self, path: &Path) -> Kind {
+    pub(super) fn kind(&self, path: &Path) -> Kind {
         let mut kinds = self.kinds.borrow_mut();
         if let Some(known) = kinds.get(path.as_os_str()) {
             return *known;
@@ -400,14 +324,14 @@ impl<'a> Guarded<'a> {
         if let Some(deep) = parts.iter().position(|part| part == "**") {
             let (above, below) = (parts.get(..deep)?, parts.last()?);
             let named = |name: &str| shell_glob(below.as_str(), name);
-            let holds = |place: &Place<'_>| {
+            let holds = |place: &GuardedPlace<'_>| {
                 let path = place.path();
                 place.exists()
                     && (place.last().is_some_and(|name| named(&name))
                         || (path.is_dir()
                             && FILES.iter().any(|f| named(f) && holds_file(&path, f))))
             };
-            let targets = self.links().targets.iter();
+            let targets = self.links().iter();
             return self
                 .places(above, true)
                 .flat_map(Places::iter)
@@ -426,23 +350,6 @@ impl<'a> Guarded<'a> {
                 .any(|window| window.iter().zip(*names).all(|(a, b)| a == b))
         });
         names_ours && (path.is_relative() || self.look().is_ours(path))
-    }
-}
-
-/// Adds what lies in a folder, not all of very much.
-fn add_entries(path: &Path, way: &Path, deep: usize, ways: &mut BTreeSet<PathBuf>) {
-    if deep == 0 || !path.is_dir() {
-        return;
-    }
-    for entry in fs::read_dir(path)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .take(MOST_ENTRIES)
-    {
-        let way = way.join(entry.file_name());
-        add_entries(&entry.path(), &way, deep - 1, ways);
-        ways.insert(way);
     }
 }
 

@@ -2,29 +2,15 @@
 
 use std::path::PathBuf;
 
-use serde_json::Value;
-
-use super::fields::{MAX_DEPTH, MAX_PATH, WORDS};
+use super::fields::{MAX_DEPTH, holds_words, may_be_path, texts_of};
+use super::found::{Attempt, Found, on};
 use super::guarded::Guarded;
+use super::judged::{Judged, Line};
 use super::spelling::named;
 use super::{clean, code, disarm, fields, front_matter, mention, naming, script, walk};
-use crate::event::{ToolCall, ToolKind, ToolView, is_path_key};
+use crate::event::{ToolCall, ToolKind, ToolView};
 use crate::fact::Facts;
 use crate::shell::{Analysis, DoubtKind, Effect, Invocation, PathEffect, lexical};
-
-/// What would be changed, and by what.
-#[derive(Debug)]
-pub(super) struct Attempt {
-    /// The tool or command.
-    pub(super) by: String,
-    /// What it would do, as the end of "would …".
-    pub(super) what: String,
-    /// The file that it is about.
-    pub(super) path: Option<PathBuf>,
-}
-
-/// What judges a command line, or a script of one that starts it: its text, and how deep it lies in others.
-pub(super) type Judge = fn(&Guarded<'_>, &Analysis, &str, usize) -> Option<Attempt>;
 
 /// Judges a tool that says which files it changes.
 pub(super) fn by_tool(guarded: &Guarded<'_>, facts: &Facts, tool: &ToolView) -> Option<Attempt> {
@@ -37,19 +23,11 @@ pub(super) fn by_tool(guarded: &Guarded<'_>, facts: &Facts, tool: &ToolView) -> 
         let content = || tool.content.as_deref().into_iter();
         let what = disarm::in_content(&path, content())
             .or_else(|| front_matter::in_content(guarded.roots(), &path, content()));
-        if let Some(what) = what {
-            return Some(Attempt {
-                by: name.to_owned(),
-                what: what.to_owned(),
-                path: Some(path),
-            });
-        }
-        let hit = guarded.covers(&path)?;
-        Some(Attempt {
-            by: name.to_owned(),
-            what: format!("change `{}`", hit.display()),
-            path: Some(hit),
-        })
+        let found = match what {
+            Some(what) => (what.to_owned(), Some(path)),
+            None => on("change {}", guarded.covers(&path)?),
+        };
+        Some(Attempt::of(name, found))
     });
     by_path.or_else(|| by_unknown(guarded, facts, tool))
 }
@@ -66,78 +44,34 @@ fn by_unknown(guarded: &Guarded<'_>, facts: &Facts, tool: &ToolView) -> Option<A
     let input = call.unwrapped();
     let paths = tool.paths.iter();
     let mut paths = paths.map(|path| lexical(path, guarded.root(), guarded.home()));
-    let hit = named_in(guarded, &input, MAX_DEPTH)
+    let hit = texts_of(&input, MAX_DEPTH)
+        .find_map(|(_, text)| named_by(guarded, text))
         .or_else(|| paths.find_map(|path| guarded.covers_word(&path)));
-    let Some(hit) = hit else {
-        let (what, path) = fields::brings(guarded, &input)?;
-        return Some(Attempt {
-            by: call.name.clone(),
-            what,
-            path,
-        });
-    };
-    Some(given(call, hit))
+    let found = hit.map_or_else(|| fields::brings(guarded, &input), |hit| Some(given(hit)));
+    Some(Attempt::of(&call.name, found?))
 }
 
 /// Judges what a shell is given beside its command line: it may be the place where that line runs.
 fn beside_command(guarded: &Guarded<'_>, call: &ToolCall) -> Option<Attempt> {
     let beside = call.beside_command();
-    let mut places = beside.iter().filter(|given| {
-        let key = given.key.to_lowercase();
-        !WORDS.iter().any(|word| key.contains(word))
-    });
+    let mut places = beside.iter().filter(|given| !holds_words(&given.key));
     let hit = places.find_map(|place| named_by(guarded, &place.text))?;
-    Some(given(call, hit))
+    Some(Attempt::of(&call.name, given(hit)))
 }
 
-fn given(call: &ToolCall, hit: PathBuf) -> Attempt {
-    Attempt {
-        by: call.name.clone(),
-        what: format!(
-            "be given `{}` and is not known to only read it",
-            hit.display()
-        ),
-        path: Some(hit),
-    }
-}
-
-fn named_in(guarded: &Guarded<'_>, value: &Value, depth: usize) -> Option<PathBuf> {
-    match value {
-        Value::String(text) => named_by(guarded, text),
-        Value::Array(items) if depth > 0 => {
-            (items.iter()).find_map(|item| named_in(guarded, item, depth - 1))
-        }
-        Value::Object(fields) if depth > 0 => fields.iter().find_map(|(name, value)| {
-            let by_key = is_path_key(name).then(|| named_by(guarded, name)).flatten();
-            let name = name.to_lowercase();
-            let holds_words = WORDS.iter().any(|word| name.contains(word));
-            by_key.or_else(|| {
-                (!holds_words)
-                    .then(|| named_in(guarded, value, depth - 1))
-                    .flatten()
-            })
-        }),
-        _ => None,
-    }
+fn given(hit: PathBuf) -> Found {
+    on("be given {} and is not known to only read it", hit)
 }
 
 /// Returns what is guarded and named by a text as a whole.
 fn named_by(guarded: &Guarded<'_>, text: &str) -> Option<PathBuf> {
-    let may_name = text.len() <= MAX_PATH && text.contains(['.', '/', '~']) && !text.contains('\n');
-    may_name
-        .then(|| guarded.covers_word(&lexical(text, guarded.root(), guarded.home())))
-        .flatten()
+    let path = || lexical(text, guarded.root(), guarded.home());
+    (may_be_path(text) && text.contains(['.', '/', '~'])).then(|| guarded.covers_word(&path()))?
 }
 
 /// Judges what a command line would run.
-///
-/// `text` is the line as it was given.
-pub(super) fn by_shell(
-    guarded: &Guarded<'_>,
-    analysis: &Analysis,
-    text: &str,
-    depth: usize,
-) -> Option<Attempt> {
+pub(super) fn by_shell(line: &Line<'_>, depth: usize) -> Option<Attempt> {
+    let (guarded, analysis) = (line.guarded, line.analysis);
     // What a search deletes is told by its tests and the disk, where the search itself is judged.
     let is_of_search = |effect: &PathEffect| {
         effect.effect == Effect::Delete && walk::started_through(&effect.program).is_some()
@@ -151,11 +85,8 @@ pub(super) fn by_shell(
         if effect.effect == Effect::Write
             && let Some(what) = brought()
         {
-            return Some(Attempt {
-                by: effect.program.clone(),
-                what: what.to_owned(),
-                path: Some(effect.path),
-            });
+            let found = (what.to_owned(), Some(effect.path));
+            return Some(Attempt::of(effect.program, found));
         }
         let is_spared = || {
             effect.effect == Effect::Delete
@@ -163,51 +94,36 @@ pub(super) fn by_shell(
                 && clean::spares(guarded, analysis)
         };
         if let Some(hit) = guarded.hit(&effect).filter(|_| !is_spared()) {
-            let verb = match effect.effect {
-                Effect::Write => "write",
-                Effect::Delete => "delete",
-                Effect::Move => "move",
-                Effect::Rights => "change the rights of",
-                Effect::Restore => "replace",
+            let what = match effect.effect {
+                Effect::Write => "write {}",
+                Effect::Delete => "delete {}",
+                Effect::Move => "move {}",
+                Effect::Rights => "change the rights of {}",
+                Effect::Restore => "replace {}",
             };
-            return Some(Attempt {
-                by: if effect.program.is_empty() {
-                    "the command".to_owned()
-                } else {
-                    effect.program.clone()
-                },
-                what: format!("{verb} `{}`", hit.display()),
-                path: Some(hit),
-            });
+            let by = Some(effect.program).filter(|program| !program.is_empty());
+            let by = by.unwrap_or_else(|| "the command".to_owned());
+            return Some(Attempt::of(by, on(what, hit)));
         }
     }
-    analysis
-        .invocations
-        .iter()
-        .find_map(|invocation| {
-            disarm::find(guarded, analysis, invocation)
-                .or_else(|| code::find(guarded, analysis, invocation))
-                .or_else(|| naming::find(guarded, analysis, invocation))
-                .or_else(|| script::find(guarded, analysis, invocation, depth, by_shell))
-                .map(|(what, path)| Attempt {
-                    by: invocation.display(),
-                    what,
-                    path,
-                })
+    let mut programs = line.programs.iter();
+    programs
+        .find_map(|program| {
+            disarm::find(program)
+                .or_else(|| code::find(program))
+                .or_else(|| naming::find(program))
+                .or_else(|| script::find(program, depth, by_shell))
+                .map(|found| Attempt::of(program.display(), found))
         })
-        .or_else(|| by_walk(guarded, analysis))
+        .or_else(|| {
+            let hit = walk::by_code(guarded, analysis)?;
+            Some(Attempt::of(
+                "the code",
+                on("change {}, which it finds", hit),
+            ))
+        })
         .or_else(|| by_assignment(guarded, analysis))
-        .or_else(|| by_doubt(analysis, text))
-}
-
-/// Code that changes what it finds in a folder that holds what is guarded.
-fn by_walk(guarded: &Guarded<'_>, analysis: &Analysis) -> Option<Attempt> {
-    let hit = walk::by_code(guarded, analysis)?;
-    Some(Attempt {
-        by: "the code".to_owned(),
-        what: format!("change `{}`, which it finds", hit.display()),
-        path: Some(hit),
-    })
+        .or_else(|| Some(Attempt::of("the command", by_doubt(analysis, line.text)?)))
 }
 
 /// A variable with a value that a shell runs when it is used in a sum, a prompt or an index.
@@ -216,45 +132,31 @@ fn by_assignment(guarded: &Guarded<'_>, analysis: &Analysis) -> Option<Attempt> 
         work_dir: Some(analysis.surroundings.work_dir.clone()),
         ..Invocation::default()
     };
+    let here = Judged::new(guarded, analysis, &here);
+    let is_code = |text: &str| ["`", "$(", "()"].iter().any(|part| text.contains(part));
     analysis.assignments.iter().find_map(|(name, value)| {
-        let is_code = !value.dynamic
-            && ["`", "$(", "()"]
-                .iter()
-                .any(|part| value.text.contains(part));
-        let hit = is_code
-            .then(|| mention::in_text(guarded, &here, &value.text))
-            .flatten()?;
-        Some(Attempt {
-            by: name.clone(),
-            what: format!("hold a command that may change `{}`", hit.display()),
-            path: Some(hit),
-        })
+        let may_run = !value.dynamic && is_code(&value.text);
+        let hit = may_run.then(|| here.in_text(&value.text))??;
+        Some(Attempt::of(
+            name,
+            on("hold a command that may change {}", hit),
+        ))
     })
 }
 
 /// A part that could not be understood, or not be followed to its end, in a line that names what is guarded.
-fn by_doubt(analysis: &Analysis, text: &str) -> Option<Attempt> {
-    let what = analysis.doubts.iter().find_map(|doubt| {
-        if doubt.kind == DoubtKind::TooComplex {
-            if let Some(named) = named(text).or_else(|| named(&doubt.text)) {
-                return Some(format!(
-                    "perhaps change `{named}`: it is too long or too deeply nested to be followed"
-                ));
-            }
-            let disarms = mention::disarms(text) || mention::disarms(&doubt.text);
-            return disarms.then(|| {
-                "perhaps disarm the policy: it is too long or too deeply nested to be followed"
-                    .to_owned()
-            });
+fn by_doubt(analysis: &Analysis, text: &str) -> Option<Found> {
+    let perhaps = |named: &str, why: &str| (format!("perhaps change `{named}`: {why}"), None);
+    let limit = "it is too long or too deeply nested to be followed";
+    analysis.doubts.iter().find_map(|doubt| {
+        if doubt.kind != DoubtKind::TooComplex {
+            let named = code::changes_named(&doubt.text)?;
+            return Some(perhaps(named, "it could not be understood"));
         }
-        let named = code::changes_named(&doubt.text)?;
-        Some(format!(
-            "perhaps change `{named}`: it could not be understood"
-        ))
-    })?;
-    Some(Attempt {
-        by: "the command".to_owned(),
-        what,
-        path: None,
+        if let Some(named) = named(text).or_else(|| named(&doubt.text)) {
+            return Some(perhaps(named, limit));
+        }
+        let disarms = mention::disarms(text) || mention::disarms(&doubt.text);
+        disarms.then(|| (format!("perhaps disarm the policy: {limit}"), None))
     })
 }

@@ -3,22 +3,22 @@
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs;
+use std::ops::Deref;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::places::{Place, Places, WHOLE};
 use super::{binary, front_matter};
-use crate::guard::{GuardedDir, Guards, OfGit};
+use crate::guard::{GuardedDir, GuardedPlace, Guards, OfGit, Places};
 use crate::shell::real;
 use crate::stamp::Stamp;
 
 /// What was last seen.
 #[derive(Debug, Default)]
 pub(super) struct LastLook {
-    look: Mutex<Option<Arc<Look>>>,
-    links: Mutex<Option<Arc<Links>>>,
-    carriers: Mutex<Option<Arc<Carriers>>>,
+    pub(super) look: Last<Look>,
+    pub(super) links: Last<Links>,
+    pub(super) carriers: Last<Carriers>,
 }
 
 /// Folders of a person in which any program has its own, besides what is guarded.
@@ -39,10 +39,59 @@ impl PartialEq for Grounds {
     }
 }
 
-/// The guarded places, and where the project and the home really lie.
+/// One thing that was last seen.
+#[derive(Debug)]
+pub(super) struct Last<T>(Mutex<Option<Arc<Seen<T>>>>);
+
+impl<T> Default for Last<T> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<T> Last<T> {
+    /// Returns it as it was last seen, or looks anew where something has changed since.
+    pub(super) fn get(
+        &self,
+        grounds: &Grounds,
+        look: impl FnOnce(&mut Watched) -> T,
+    ) -> Arc<Seen<T>> {
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*last {
+            Some(seen) if seen.grounds == *grounds && seen.watched.holds() => seen.clone(),
+            _ => {
+                let mut watched = Watched::default();
+                let seen = Seen {
+                    what: look(&mut watched),
+                    grounds: grounds.clone(),
+                    watched,
+                };
+                last.insert(Arc::new(seen)).clone()
+            }
+        }
+    }
+}
+
+/// What was seen, and what it depends on.
+#[derive(Debug)]
+pub(super) struct Seen<T> {
+    what: T,
+    grounds: Grounds,
+    watched: Watched,
+}
+
+impl<T> Deref for Seen<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.what
+    }
+}
+
+/// The guarded places that only the disk tells, and where the project and the home really lie.
 #[derive(Debug)]
 pub(super) struct Look {
-    grounds: Grounds,
+    /// What is guarded besides what the guards know.
     pub(super) places: Places,
     /// Where our own program lies.
     pub(super) own: Vec<PathBuf>,
@@ -50,9 +99,10 @@ pub(super) struct Look {
     pub(super) ways: Places,
     /// The root, the home directory, and those that variables name.
     dirs: Vec<Dir>,
+    /// How many of them are the root and the home directory.
+    grounds: usize,
     /// What of git decides over hooks here.
     pub(super) of_git: OfGit,
-    watched: Watched,
 }
 
 /// A directory, and where it really lies.
@@ -66,102 +116,58 @@ pub(super) struct Dir {
 
 /// What guarded places lead to through links.
 #[derive(Debug)]
-pub(super) struct Links {
-    grounds: Grounds,
-    pub(super) targets: Places,
-    /// The places that were reached through links, each with where that was.
-    linked: Vec<(PathBuf, PathBuf)>,
-    /// The directories in which a link could come, go or change.
-    watched: Watched,
-}
+pub(super) struct Links(pub(super) Places);
 
 /// The files of words for an agent that carry hooks.
 #[derive(Debug)]
-pub(super) struct Carriers {
-    grounds: Grounds,
-    pub(super) places: Places,
-    watched: Watched,
-}
+pub(super) struct Carriers(pub(super) Places);
 
-/// Directories as they were.
+/// Directories as they were, and links with where they led.
 #[derive(Debug, Default)]
-struct Watched(Vec<(PathBuf, Option<Stamp>)>);
-
-impl LastLook {
-    /// Returns the places as they were last seen, or anew where something has changed since.
-    pub(super) fn look(&self, grounds: &Grounds) -> Arc<Look> {
-        let mut last = self.look.lock().unwrap_or_else(PoisonError::into_inner);
-        match &*last {
-            Some(look) if look.grounds == *grounds && look.watched.holds() => look.clone(),
-            _ => last.insert(Arc::new(Look::new(grounds))).clone(),
-        }
-    }
-
-    /// Returns what they lead to as it was last seen, or anew where something has changed since.
-    pub(super) fn links(&self, look: &Look) -> Arc<Links> {
-        let mut last = self.links.lock().unwrap_or_else(PoisonError::into_inner);
-        match &*last {
-            Some(links) if links.grounds == look.grounds && links.hold() => links.clone(),
-            _ => last.insert(Arc::new(Links::new(look))).clone(),
-        }
-    }
-
-    /// Returns the files that carry hooks as they were last seen, or anew where something has changed since.
-    pub(super) fn carriers(&self, look: &Look) -> Arc<Carriers> {
-        let mut last = self.carriers.lock().unwrap_or_else(PoisonError::into_inner);
-        match &*last {
-            Some(carriers) if carriers.grounds == look.grounds && carriers.watched.holds() => {
-                carriers.clone()
-            }
-            _ => last.insert(Arc::new(Carriers::new(look))).clone(),
-        }
-    }
+pub(super) struct Watched {
+    dirs: Vec<(PathBuf, Option<Stamp>)>,
+    links: Vec<(PathBuf, PathBuf)>,
 }
 
 impl Look {
-    fn new(grounds: &Grounds) -> Self {
+    pub(super) fn new(grounds: &Grounds, watched: &mut Watched) -> Self {
         let roots = grounds.guards.roots();
+        let own_grounds = std::iter::once(&roots.project).chain(&roots.home);
         let moved = roots.moved.iter().map(|(_, dir)| dir);
-        let dirs: Vec<Dir> = std::iter::once(&roots.project)
-            .chain(&roots.home)
+        let dirs: Vec<Dir> = own_grounds
+            .clone()
             .chain(moved)
             .map(|path| Dir::new(path))
             .collect();
-        let mut watched = Watched::default();
         for dir in &dirs {
             watched.add(&dir.path);
         }
-        let mut places = Places::default();
-        for GuardedDir { dir, names } in grounds.guards.dirs() {
-            places.add(dir, names);
-            // By its other name it is the same directory.
-            let is_elsewhere = |known: &&Dir| known.path == *dir && !known.is_real;
-            if let Some(known) = dirs.iter().find(is_elsewhere) {
-                places.add(&known.real, names);
-            }
-        }
-        for path in &grounds.further {
-            places.add(path, WHOLE);
-        }
+        // By its other name it is the same directory.
+        let elsewhere = dirs.iter().filter(|dir| !dir.is_real).flat_map(|dir| {
+            let same = grounds.guards.places().dirs();
+            same.filter(|known| known.dir == dir.path)
+                .map(|known| GuardedDir {
+                    dir: dir.real.clone(),
+                    names: known.names.clone(),
+                })
+        });
         let of_git = grounds.guards.of_git();
-        for GuardedDir { dir, names } in &of_git.guarded() {
-            places.add(dir, names);
-        }
         for path in &of_git.read {
             watched.add(path);
         }
         let own = binary::own_files();
-        for path in &own {
-            places.add_file(path);
-        }
+        let further = grounds.further.iter().map(|path| GuardedDir::whole(path));
         Self {
-            places,
+            places: elsewhere
+                .chain(further)
+                .chain(of_git.guarded())
+                .chain(own.iter().filter_map(|path| GuardedDir::file(path)))
+                .collect(),
             own,
             ways: front_matter::ways(roots),
-            grounds: grounds.clone(),
+            grounds: own_grounds.count(),
             dirs,
             of_git,
-            watched,
         }
     }
 
@@ -176,40 +182,24 @@ impl Look {
 
     /// Returns the project and the home directory.
     fn grounds(&self) -> impl Iterator<Item = &Dir> {
-        let roots = self.grounds.guards.roots();
-        let is_ground = |dir: &&Dir| {
-            dir.path == roots.project || roots.home.as_ref().is_some_and(|home| dir.path == *home)
-        };
-        self.dirs.iter().filter(is_ground)
+        self.dirs.iter().take(self.grounds)
     }
 
     /// Whether a path lies below the project or the home directory, by either of their names.
     pub(super) fn is_in_grounds(&self, path: &Path) -> bool {
-        self.grounds()
-            .any(|dir| path.starts_with(&dir.path) || path.starts_with(&dir.real))
+        self.grounds().any(|dir| dir.holds(path))
     }
 
     /// Whether a folder is for many programs: the project, the home, what is above them, and what every tool fills.
     pub(super) fn is_shared(&self, path: &Path) -> bool {
-        self.grounds().any(
-            |Dir {
-                 path: dir, real, ..
-             }| {
-                let is_filled = |dir: &Path| SHARED.iter().any(|name| dir.join(name) == path);
-                dir.starts_with(path) || real.starts_with(path) || is_filled(dir) || is_filled(real)
-            },
-        )
+        let mut dirs = self.grounds().flat_map(|dir| [&dir.path, &dir.real]);
+        dirs.any(|dir| dir.starts_with(path) || SHARED.iter().any(|name| dir.join(name) == path))
     }
 
     /// Whether a path lies in the project or in the home directory, by either of their names.
     pub(super) fn is_ours(&self, path: &Path) -> bool {
-        self.dirs.iter().any(
-            |Dir {
-                 path: dir, real, ..
-             }| {
-                dir.as_os_str().len() > 1 && (path.starts_with(dir) || path.starts_with(real))
-            },
-        )
+        let mut dirs = self.dirs.iter();
+        dirs.any(|dir| dir.path.as_os_str().len() > 1 && dir.holds(path))
     }
 }
 
@@ -233,122 +223,113 @@ impl Dir {
             real,
         }
     }
+
+    /// Whether a path lies in it, by either of its names.
+    fn holds(&self, path: &Path) -> bool {
+        path.starts_with(&self.path) || path.starts_with(&self.real)
+    }
 }
 
 impl Links {
-    fn new(look: &Look) -> Self {
-        let root = &look.grounds.guards.roots().project;
-        let policy = look.grounds.guards.further().map(|guarded| &guarded.dir);
-        let mut disk = Disk::default();
-        for path in look.grounds.further.iter().chain(policy) {
+    pub(super) fn new(grounds: &Grounds, look: &Look, watched: &mut Watched) -> Self {
+        let guards = &grounds.guards;
+        let root = &guards.roots().project;
+        let policy = guards.further().map(|guarded| &guarded.dir);
+        for path in grounds.further.iter().chain(policy) {
             let above = path.ancestors().skip(1);
             let of_project = above.clone().take_while(|dir| dir.starts_with(root));
             above
                 .take(1)
                 .chain(of_project)
-                .for_each(|dir| disk.watched.add(dir));
+                .for_each(|dir| watched.add(dir));
         }
-        let roots = look.grounds.guards.roots();
-        let candidates = front_matter::candidates(roots, &mut |dir| disk.watched.add(dir));
-        let mut carriers = Places::default();
-        for file in candidates.iter().filter(|file| file.is_linked) {
-            disk.watched.add(&file.path);
+        let candidates = front_matter::candidates(guards.roots(), &mut |dir| watched.add(dir));
+        let linked = candidates.iter().filter(|file| file.is_linked);
+        let mut carriers = Vec::new();
+        for file in linked {
+            watched.add(&file.path);
             if file.carries_hooks() {
-                carriers.add_file(&file.path);
+                carriers.extend(GuardedDir::file(&file.path));
             }
         }
-        let mut linked = Vec::new();
-        for place in look.places.iter().chain(carriers.iter()) {
-            if disk.is_linked(place) {
-                let path = place.path();
-                let target = real(&path);
-                linked.push((path, target));
+        let carriers: Places = carriers.into_iter().collect();
+        let mut known = HashMap::new();
+        let places = guards.places().iter().chain(look.places.iter());
+        for place in places.chain(carriers.iter()) {
+            if is_linked(place, &mut known, watched) {
+                watched.add_link(place.path());
             }
         }
-        let mut targets = Places::default();
-        for (_, target) in &linked {
-            targets.add(target, WHOLE);
-        }
-        Self {
-            grounds: look.grounds.clone(),
-            targets,
-            linked,
-            watched: disk.watched,
-        }
-    }
-
-    fn hold(&self) -> bool {
-        self.watched.holds()
-            && self
-                .linked
-                .iter()
-                .all(|(path, target)| real(path) == *target)
+        let targets = watched.links.iter();
+        Self(
+            targets
+                .map(|(_, target)| GuardedDir::whole(target))
+                .collect(),
+        )
     }
 }
 
+/// Whether there is a link on the way to a place from the directory that it is known to lie below.
+fn is_linked(
+    place: GuardedPlace<'_>,
+    known: &mut HashMap<PathBuf, Option<bool>>,
+    watched: &mut Watched,
+) -> bool {
+    // Whether a path is a link; none where nothing is there.
+    let mut is_link = |path: &Path| {
+        if let Some(known) = known.get(path) {
+            return *known;
+        }
+        let found = fs::symlink_metadata(path).ok().map(|m| m.is_symlink());
+        known.insert(path.to_owned(), found);
+        found
+    };
+    let (dir, names) = place.way();
+    let mut path = dir.to_owned();
+    let mut is_linked = is_link(&path).unwrap_or(false);
+    for name in names {
+        watched.add(&path);
+        path.push(name);
+        match is_link(&path) {
+            Some(is_link) => is_linked |= is_link,
+            None => break,
+        }
+    }
+    is_linked
+}
+
 impl Carriers {
-    fn new(look: &Look) -> Self {
-        let roots = look.grounds.guards.roots();
-        let mut watched = Watched::default();
-        let mut places = Places::default();
-        for file in front_matter::candidates(roots, &mut |dir| watched.add(dir)) {
+    pub(super) fn new(grounds: &Grounds, watched: &mut Watched) -> Self {
+        let roots = grounds.guards.roots();
+        let candidates = front_matter::candidates(roots, &mut |dir| watched.add(dir));
+        let files = candidates.iter().filter(|file| {
             watched.add(&file.path);
-            if file.carries_hooks() {
-                places.add_file(&file.path);
-            }
-        }
-        Self {
-            grounds: look.grounds.clone(),
-            places,
-            watched,
-        }
+            file.carries_hooks()
+        });
+        let files = files.filter_map(|file| GuardedDir::file(&file.path));
+        Self(files.collect())
     }
 }
 
 impl Watched {
     fn add(&mut self, dir: &Path) {
-        if !self.0.iter().any(|(watched, _)| watched == dir) {
-            self.0.push((dir.to_owned(), Stamp::at(dir)));
+        if !self.dirs.iter().any(|(watched, _)| watched == dir) {
+            self.dirs.push((dir.to_owned(), Stamp::at(dir)));
+        }
+    }
+
+    fn add_link(&mut self, path: PathBuf) {
+        if !self.links.iter().any(|(known, _)| *known == path) {
+            let target = real(&path);
+            self.links.push((path, target));
         }
     }
 
     fn holds(&self) -> bool {
-        self.0.iter().all(|(dir, stamp)| Stamp::at(dir) == *stamp)
-    }
-}
-
-/// What was asked of the disk during one look for links.
-#[derive(Debug, Default)]
-struct Disk {
-    links: HashMap<PathBuf, Option<bool>>,
-    watched: Watched,
-}
-
-impl Disk {
-    /// Whether there is a link on the way to a place from the directory that it is known to lie below.
-    fn is_linked(&mut self, place: Place<'_>) -> bool {
-        let (dir, names) = place.way();
-        let mut path = dir.to_owned();
-        let mut is_linked = self.is_link(&path).unwrap_or(false);
-        for name in names {
-            self.watched.add(&path);
-            path.push(name);
-            match self.is_link(&path) {
-                Some(is_link) => is_linked |= is_link,
-                None => break,
-            }
-        }
-        is_linked
-    }
-
-    /// Whether a path is a link; none where nothing is there.
-    fn is_link(&mut self, path: &Path) -> Option<bool> {
-        if let Some(known) = self.links.get(path) {
-            return *known;
-        }
-        let found = fs::symlink_metadata(path).ok().map(|m| m.is_symlink());
-        self.links.insert(path.to_owned(), found);
-        found
+        self.dirs
+            .iter()
+            .all(|(dir, stamp)| Stamp::at(dir) == *stamp)
+            && (self.links.iter()).all(|(path, target)| real(path) == *target)
     }
 }
 

@@ -1,42 +1,33 @@
 //! Mention: where a word or a text names what is guarded, in whatever form it stands there.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use super::binary;
-use super::guarded::Guarded;
+use super::judged::Judged;
+use super::{binary, own};
 use crate::program;
 use crate::program::Fact;
-use crate::shell::{Invocation, is_pattern, lexical};
 
 /// How many parts of a text are looked at; what is longer is not judged by its parts but by its words.
 const MAX_PARTS: usize = 4096;
 
-/// Returns what is guarded and is, or holds, the file that a word names as a whole.
-pub(super) fn covers(
-    guarded: &Guarded<'_>,
-    invocation: &Invocation,
-    text: &str,
-) -> Option<PathBuf> {
-    let path = path_of(guarded, invocation, text);
-    if text.contains(['*', '?', '[']) || is_pattern(&path, guarded.root()) {
-        return guarded.covers_pattern(&path);
+impl Judged<'_> {
+    /// Returns what is guarded and named by a word without blanks: as a whole, behind an option, in a list.
+    pub(super) fn in_word(&self, text: &str, is_option: bool) -> Option<PathBuf> {
+        part_of_word(text, is_option, |part| self.covers(part))
     }
-    guarded.covers_word(&path)
-}
 
-pub(super) fn path_of(guarded: &Guarded<'_>, invocation: &Invocation, text: &str) -> PathBuf {
-    let dir = invocation.work_dir.as_deref();
-    lexical(text, dir.unwrap_or_else(|| Path::new("")), guarded.home())
-}
+    /// Returns what is guarded and named by a part of a text: a command, a script, a setting.
+    pub(super) fn in_text(&self, text: &str) -> Option<PathBuf> {
+        part_of(text, |part| self.covers(part))
+    }
 
-/// Returns what is guarded and named by a word without blanks: as a whole, behind an option, in a list.
-pub(super) fn in_word(
-    guarded: &Guarded<'_>,
-    invocation: &Invocation,
-    text: &str,
-    is_option: bool,
-) -> Option<PathBuf> {
-    part_of_word(text, is_option, |part| covers(guarded, invocation, part))
+    /// Returns the same, but for parts that are patterns.
+    pub(super) fn in_text_by_name(&self, text: &str) -> Option<PathBuf> {
+        let is_pattern = |part: &str| part.contains(['*', '?', '[']);
+        part_of(text, |part| {
+            (!is_pattern(part)).then(|| self.covers(part))?
+        })
+    }
 }
 
 /// Returns what is found first of a word, or of a part of it that may name a file.
@@ -60,29 +51,6 @@ pub(super) fn part_of_word<T>(
     begins
         .filter_map(|at| text.get(at..).filter(|rest| !rest.is_empty()))
         .find_map(named)
-}
-
-/// Returns what is guarded and named by a part of a text: a command, a script, a setting.
-pub(super) fn in_text(
-    guarded: &Guarded<'_>,
-    invocation: &Invocation,
-    text: &str,
-) -> Option<PathBuf> {
-    part_of(text, |part| covers(guarded, invocation, part))
-}
-
-/// Returns the same, but for parts that are patterns.
-pub(super) fn in_text_by_name(
-    guarded: &Guarded<'_>,
-    invocation: &Invocation,
-    text: &str,
-) -> Option<PathBuf> {
-    let is_name = |part: &&str| !part.contains(['*', '?', '[']);
-    part_of(text, |part| {
-        Some(part)
-            .filter(is_name)
-            .and_then(|part| covers(guarded, invocation, part))
-    })
 }
 
 /// Returns what is found first of a part of a text that may name a file.
@@ -115,7 +83,7 @@ pub(super) fn disarms(text: &str) -> bool {
     words.iter().enumerate().any(|(at, word)| {
         // Code may say the name of the program twice.
         let mut next = words.iter().skip(at + 1).take(2);
-        binary::is_named(word) && next.any(|next| binary::is_refused(next))
+        binary::is_named(word) && next.any(|next| own::is_refused(next))
     })
 }
 

@@ -4,17 +4,22 @@ mod agent;
 mod answer;
 mod binary;
 mod brought;
+mod changed;
 mod clean;
 mod code;
 mod disarm;
 mod fields;
 mod filled;
+mod folders;
 mod found;
 mod front_matter;
 mod git;
+mod given;
 mod guarded;
 mod index;
+mod judged;
 mod judgement;
+mod listing;
 mod look;
 mod mention;
 mod named;
@@ -22,7 +27,7 @@ mod naming;
 mod own;
 mod packages;
 mod pathspec;
-mod places;
+mod reader;
 mod reading;
 mod rights;
 mod script;
@@ -39,8 +44,9 @@ use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use self::found::Attempt;
 use self::guarded::Guarded;
-use self::judgement::Attempt;
+use self::judged::{Judged, Line};
 use self::look::LastLook;
 use super::permission_checker::{MAX_TEXT, told};
 use crate::danger::{Finding, Selection, judge_with};
@@ -116,25 +122,25 @@ impl Oracle for SelfProtection {
         // The command line of the tool, and what it may run besides.
         let line = tool.command.as_deref().unwrap_or_default();
         let own = facts.shell().map(|shell| (line, shell.as_ref()));
-        let lines = || own.into_iter().chain(facts.may_run());
+        let lines = own.into_iter().chain(facts.may_run());
+        let lines: Vec<Line<'_>> = lines
+            .map(|(text, shell)| Line::of(&guarded, shell, text))
+            .collect();
         let attempt = judgement::by_tool(&guarded, facts, tool)
-            .or_else(|| {
-                lines().find_map(|(line, shell)| judgement::by_shell(&guarded, shell, line, 0))
-            })
+            .or_else(|| lines.iter().find_map(|line| judgement::by_shell(line, 0)))
             .or_else(|| answer::find(facts, context.root()));
         if let Some(attempt) = attempt {
             let graver = own.and_then(|(_, shell)| graver(facts, shell));
             return Ok(vec![signal(&attempt, graver.as_ref())]);
         }
-        let read = reading::by_tool(&guarded, facts, tool).or_else(|| {
-            lines().find_map(|(line, shell)| reading::by_shell(&guarded, shell, line, 0))
-        });
+        let read = reading::by_tool(&guarded, facts, tool)
+            .or_else(|| lines.iter().find_map(|line| reading::by_shell(line, 0)));
         if let Some(read) = read {
             return Ok(vec![read_signal(&read)]);
         }
         let unreadable = context.event().tool.as_ref().is_some_and(is_unreadable);
         let limit = || {
-            let mut doubts = lines().flat_map(|(_, shell)| &shell.doubts);
+            let mut doubts = lines.iter().flat_map(|line| &line.analysis.doubts);
             doubts.find_map(|doubt| match doubt.kind {
                 DoubtKind::TooComplex => {
                     Some("the command is too long or too deeply nested to be followed to its end")
@@ -143,17 +149,17 @@ impl Oracle for SelfProtection {
                 DoubtKind::DynamicProgram | DoubtKind::DynamicCode => None,
             })
         };
+        let any = |is_it: fn(&Judged<'_>) -> bool| {
+            let mut programs = lines.iter().flat_map(|line| &line.programs);
+            programs.any(is_it)
+        };
         let disguised = || {
-            lines()
-                .any(|(_, shell)| shell.invocations.iter().any(|one| agent::may_be_one(shell, one)))
+            any(agent::may_be_one)
                 .then_some("a program that is not known takes an option by which an agent starts without its hooks")
         };
-        let is_blind = || {
-            let mut started = lines().flat_map(|(_, shell)| &shell.invocations);
-            started.any(|one| naming::is_blind(&guarded, one))
-        };
         let blind = || {
-            is_blind().then_some("the program that is given the project is known only when it runs")
+            any(naming::is_blind)
+                .then_some("the program that is given the project is known only when it runs")
         };
         let why = unreadable
             .then_some("the input of the tool could not be read")

@@ -3,41 +3,19 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::guarded::Guarded;
-use super::mention;
-use super::pathspec;
+use super::judged::Judged;
+use super::listing;
 use crate::search::STARTS;
 use crate::search::own_words;
 use crate::search::{Options, searches};
 use crate::shell::{Invocation, Word};
+use crate::words::words;
 
 /// Tests of `find` that say what its finds are called or like.
-const TESTS: &[&str] = &[
-    "-anewer",
-    "-cnewer",
-    "-iname",
-    "-ipath",
-    "-iwholename",
-    "-name",
-    "-newer",
-    "-path",
-    "-wholename",
-];
+const TESTS: &[&str] = words!("find-names");
 
 /// Options of a search that say which files it lists, or what is looked for in them.
-const FILTERS: &[&str] = &[
-    "-E",
-    "-e",
-    "-g",
-    "--and",
-    "--exclude",
-    "--exclude-dir",
-    "--extension",
-    "--glob",
-    "--iglob",
-    "--include",
-    "--regexp",
-];
+const FILTERS: &[&str] = words!("search-filters");
 
 /// Whether programs print the names of files that they come upon, in one pipe.
 pub(super) fn only_list(programs: &[Arc<Invocation>]) -> bool {
@@ -53,21 +31,21 @@ pub(super) fn only_list(programs: &[Arc<Invocation>]) -> bool {
 
 /// Returns what is guarded and named by a program that prints names of files, in any word but those that only say which of
 /// its finds are meant.
-pub(super) fn named(guarded: &Guarded<'_>, lister: &Invocation) -> Option<PathBuf> {
+pub(super) fn named(lister: &Judged<'_>) -> Option<PathBuf> {
     let in_word = |text: &str| {
         if text.contains(char::is_whitespace) {
-            return mention::in_text(guarded, lister, text);
+            return lister.in_text(text);
         }
-        mention::in_word(guarded, lister, text, text.starts_with('-'))
+        lister.in_word(text, text.starts_with('-'))
     };
     let in_words = match lister.program.as_str() {
         "bfs" | "find" | "gfind" => of_find(lister).find_map(|word| in_word(&word.text)),
-        "git" => pathspec::named(lister).into_iter().find_map(in_word),
+        "git" => listing::named(lister).into_iter().find_map(in_word),
         _ => of_search(lister).into_iter().find_map(in_word),
     };
     let opened = lister.redirects.iter().filter(|redirect| redirect.reads());
     in_words
-        .or_else(|| mention::in_text(guarded, lister, lister.stdin.text()?))
+        .or_else(|| lister.in_text(lister.stdin.text()?))
         .or_else(|| {
             opened
                 .map(|redirect| &redirect.target.text)

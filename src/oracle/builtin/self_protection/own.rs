@@ -1,31 +1,38 @@
 //! Own: the commands of `ahp` that no agent gives.
 
-use super::binary::{NAMES, may_be_refused};
+use super::binary::NAMES;
 use super::found::{Found, act};
-use super::guarded::Guarded;
-use super::mention::path_of;
+use super::judged::Judged;
 use crate::host::Host;
 use crate::process;
 use crate::program::Fact;
-use crate::shell::{Analysis, Invocation, Word, program_name};
+use crate::shell::{Invocation, Word, program_name};
+use crate::words::words;
+
+/// The commands of the program that are refused whatever words stand behind them but a question …
+const REFUSED: &[&str] = words!("own-refused");
+
+/// … and those that are with some words.
+const REFUSED_WITH: &[&str] = words!("own-refused-with");
+
+/// Words with which a command only tells what it would do.
+const TRIES: &[&str] = &["--dry-run", "--help", "-h"];
+
+/// Whether a word is a command of the program that is refused, always or with some words.
+fn may_be_refused(word: &str) -> bool {
+    is_refused(word) || REFUSED_WITH.contains(&word)
+}
+
+/// Whether a word is a command of the program that is always refused.
+pub(super) fn is_refused(word: &str) -> bool {
+    REFUSED.contains(&word)
+}
 
 /// The commands of `ahp bundle` that change what is in force on the machine.
 const CHANGES_BUNDLE: &[&str] = &["break-glass", "install", "pull", "rollback"];
 
 /// The commands that change nothing that guards an agent, whatever words stand behind them.
-const HARMLESS: &[&str] = &[
-    "check",
-    "completions",
-    "demo",
-    "doctor",
-    "explain",
-    "help",
-    "hook-md",
-    "oracle",
-    "replay",
-    "schema",
-    "test",
-];
+const HARMLESS: &[&str] = words!("own-harmless");
 
 /// The commands behind whose `--` another program stands, which is judged by itself.
 const STARTERS: &[&str] = &["exec", "mcp", "shield"];
@@ -34,28 +41,24 @@ const STARTERS: &[&str] = &["exec", "mcp", "shield"];
 const HARMLESS_OF_LOG: &[&str] = &["export", "report", "show", "stats", "tail", "verify"];
 
 /// Finds a command that only a person gives, whatever the program is called that gets it.
-pub(super) fn find(
-    guarded: &Guarded<'_>,
-    analysis: &Analysis,
-    invocation: &Invocation,
-) -> Option<Found> {
+pub(super) fn find(invocation: &Judged<'_>) -> Option<Found> {
     let is_named = NAMES.contains(&invocation.program.as_str());
-    if let Some(found) = launched(guarded, analysis, invocation) {
+    if let Some(found) = launched(invocation) {
         return Some(found);
     }
     if !is_named && !may_be_ours(invocation) {
         return None;
     }
-    let found = refused(analysis, invocation)?;
-    if is_named || is_our_file(guarded, invocation) {
+    let found = refused(invocation)?;
+    if is_named || is_our_file(invocation) {
         return Some(found);
     }
-    let is_told = is_telling(invocation) && is_nowhere(guarded, invocation);
+    let is_told = is_telling(invocation) && is_nowhere(invocation);
     is_told.then(|| act("run what may be `ahp`, with a command that only a person gives"))
 }
 
 /// A command of ours among the words of a program that may start it: of which nothing is known, or that runs some of them.
-fn launched(guarded: &Guarded<'_>, analysis: &Analysis, invocation: &Invocation) -> Option<Found> {
+fn launched(invocation: &Judged<'_>) -> Option<Found> {
     let known = invocation.known();
     let starts = known.is(Fact::RunsValues) || known.is(Fact::Types);
     if invocation.remote || (known.is_known() && !starts) {
@@ -71,24 +74,21 @@ fn launched(guarded: &Guarded<'_>, analysis: &Analysis, invocation: &Invocation)
         let is_ours = || {
             NAMES.contains(&&*program_name(&word.text))
                 || (word.text.contains('/')
-                    && guarded.is_own(&path_of(guarded, invocation, &word.text)))
+                    && invocation.guarded.is_own(&invocation.path_of(&word.text)))
         };
         (is_command && is_ours()).then(|| {
-            refused(
-                analysis,
-                &Invocation {
-                    program: "ahp".to_owned(),
-                    arguments: behind.to_vec(),
-                    ..Invocation::default()
-                },
-            )
+            refused(&invocation.other(&Invocation {
+                program: "ahp".to_owned(),
+                arguments: behind.to_vec(),
+                ..Invocation::default()
+            }))
         })?
     })
 }
 
 /// Whether a program that is called otherwise may be ours by another name: most are told from it by the first word that they
 /// are given, and those that are known by their names.
-fn may_be_ours(invocation: &Invocation) -> bool {
+fn may_be_ours(invocation: &Judged<'_>) -> bool {
     let is_path = invocation.path.text.contains('/') || invocation.path.dynamic;
     let first = invocation.operands().next();
     let is_command = first.is_some_and(|word| may_be_refused(&word.text));
@@ -98,41 +98,34 @@ fn may_be_ours(invocation: &Invocation) -> bool {
 }
 
 /// Whether the file that is run is our program.
-fn is_our_file(guarded: &Guarded<'_>, invocation: &Invocation) -> bool {
+fn is_our_file(invocation: &Judged<'_>) -> bool {
     let path = invocation.path.text.as_str();
     if path.contains('/') {
-        return guarded.is_own(&path_of(guarded, invocation, path));
+        return invocation.guarded.is_own(&invocation.path_of(path));
     }
-    process::installed(path).is_some_and(|path| guarded.is_own(&path))
+    process::installed(path).is_some_and(|path| invocation.guarded.is_own(&path))
 }
 
 /// Whether nobody can look at the file that would be run: it is not there yet, or is named by a descriptor or a variable.
-fn is_nowhere(guarded: &Guarded<'_>, invocation: &Invocation) -> bool {
+fn is_nowhere(invocation: &Judged<'_>) -> bool {
     let path = invocation.path.text.as_str();
     invocation.path.dynamic
         || path.starts_with("/proc/")
         || path.starts_with("/dev/fd/")
-        || (path.contains('/') && !path_of(guarded, invocation, path).exists())
+        || (path.contains('/') && !invocation.path_of(path).exists())
 }
 
 /// Whether words say what hardly any other program takes: a command of ours, with a host of ours or without a question.
-fn is_telling(invocation: &Invocation) -> bool {
-    let words = || invocation.arguments.iter().map(|word| word.text.as_str());
-    let first = invocation
-        .operands()
-        .next()
-        .map_or("", |word| word.text.as_str());
-    let names_host = || words().any(|word| Host::find(word).is_some());
-    match first {
-        "uninstall" => names_host() || words().any(|word| word == "--all"),
+fn is_telling(invocation: &Judged<'_>) -> bool {
+    let names_host = || invocation.texts().any(|word| Host::find(word).is_some());
+    match invocation.first() {
+        "uninstall" => names_host() || invocation.has(&["--all"]),
         "install" => {
             let loosens = |word: &str| word.starts_with("--http") || word == "--optional";
-            words().any(loosens) && names_host()
+            invocation.texts().any(loosens) && names_host()
         }
-        "allow" | "trust" => words().any(|word| matches!(word, "-y" | "--yes")),
-        "respond" => {
-            words().any(|word| matches!(word, "proceed_with_risk" | "--by" | "--by=human"))
-        }
+        "allow" | "trust" => invocation.has(&["-y", "--yes"]),
+        "respond" => invocation.has(&["proceed_with_risk", "--by", "--by=human"]),
         _ => false,
     }
 }
@@ -143,19 +136,19 @@ fn is_open(word: &Word) -> bool {
 }
 
 /// Whether words decide over a command that are known only when it runs.
-fn hides_words(invocation: &Invocation, command: &str) -> bool {
+fn hides_words(invocation: &Judged<'_>, command: &str) -> bool {
     let mut operands = invocation.operands();
     let first = operands.next();
     if first.is_some_and(is_open) {
         return true;
     }
     // What stands before the command may be one as well.
-    let mut before = invocation.arguments.iter();
-    if before
-        .by_ref()
-        .take_while(|word| !first.is_some_and(|first| std::ptr::eq(*word, first)))
-        .any(is_open)
-    {
+    let is_first = |word: &Word| first.is_some_and(|first| std::ptr::eq(word, first));
+    let mut before = invocation
+        .arguments
+        .iter()
+        .take_while(|word| !is_first(word));
+    if before.any(is_open) {
         return true;
     }
     if HARMLESS.contains(&command) {
@@ -174,13 +167,11 @@ fn hides_words(invocation: &Invocation, command: &str) -> bool {
 }
 
 /// Returns what is refused of a command, if the program is ours.
-fn refused(analysis: &Analysis, invocation: &Invocation) -> Option<Found> {
-    let program = invocation.program.as_str();
+fn refused(invocation: &Judged<'_>) -> Option<Found> {
     let operands: Vec<&str> = invocation.operands().map(|w| w.text.as_str()).collect();
-    let has = |text: &str| invocation.arguments.iter().any(|w| w.text == text);
-    let tells = |option: &str| {
-        let mut words = invocation.arguments.iter();
-        words.any(|w| w.text.split('=').next() == Some(option))
+    let tells = |options: &[&str]| {
+        let mut names = invocation.texts().filter_map(|text| text.split('=').next());
+        names.any(|name| options.contains(&name))
     };
     // The value of `--format` is not a command.
     let mut commands = operands.iter().filter(|o| !matches!(**o, "json" | "human"));
@@ -188,75 +179,70 @@ fn refused(analysis: &Analysis, invocation: &Invocation) -> Option<Found> {
     if hides_words(invocation, command) {
         return Some(act("run `ahp` with words that are known only when it runs"));
     }
-    let asks_for_help = has("--help") || has("-h");
-    let only_shows = ["--show", "--diff", "--help", "--list"]
-        .iter()
-        .any(|o| has(o));
-    if command == "trust" && !only_shows {
-        return Some(act("trust programs that no person has read"));
+    if let Some(what) = plainly_refused(invocation, command, &tells) {
+        return Some(act(what));
     }
     // Another policy, or one that only advises, is for the machine's owner to bring.
     let bundle = match command {
         "bundle" => commands.next(),
-        "fleet" => commands
-            .find(|word| **word == "bundle")
-            .and(commands.next()),
+        "fleet" => (commands.find(|word| **word == "bundle")).and(commands.next()),
         _ => None,
     };
-    if bundle.is_some_and(|word| CHANGES_BUNDLE.contains(word)) && !has("--help") {
+    if bundle.is_some_and(|word| CHANGES_BUNDLE.contains(word)) && !invocation.has(&["--help"]) {
         return Some(act("change the signed policy of this machine"));
     }
     // Where records go, and which, is for the machine's owner to say.
-    let ships = (command == "fleet" || program == "ahp-fleet") && operands.contains(&"ship");
+    let is_fleet = command == "fleet" || invocation.program == "ahp-fleet";
     let aims = || {
-        let mut variables = invocation.environment.iter().chain(&analysis.assignments);
+        let own = invocation.environment.iter();
+        let mut variables = own.chain(&invocation.analysis.assignments);
         let aims = |name: &str| name.starts_with("OTEL_") || name == "AHP_MACHINE_ID";
-        ["--to", "--log"].into_iter().any(tells) || variables.any(|(name, _)| aims(name))
+        tells(&["--to", "--log"]) || variables.any(|(name, _)| aims(name))
     };
-    if ships && aims() && !has("--dry-run") && !asks_for_help {
+    if is_fleet && operands.contains(&"ship") && aims() && !invocation.has(TRIES) {
         return Some(act("carry the log to a place that its owner has not named"));
     }
-    // Only a host gives events, and only a person's own terminal gives a person's answers.
-    if matches!(command, "hook" | "serve") && !has("--help") {
-        return Some(act("tell `ahp` of an event that did not happen"));
-    }
-    // Stops of a session count until one is let through.
-    if command == "run" && ["--session", "--event", "--events"].into_iter().any(tells) {
-        return Some(act("tell `ahp` of an event that did not happen"));
-    }
-    // The gate of CI lets programs run that the base has, and its base is CI's to tell.
-    if (command == "ci" || command == "run" && tells("--base")) && !asks_for_help {
-        return Some(act("tell the gate of CI what it judges"));
-    }
-    if command == "mcp" && operands.contains(&"lock") {
-        return Some(act("approve tools that no person has read"));
-    }
-    if command == "session" && has("forget") {
-        return Some(act("forget what was counted"));
-    }
-    if command == "uninstall" {
-        return Some(act("take the policy's wires out"));
-    }
-    // Whoever listens there would judge in the place of `ahp`.
-    if command == "install" && tells("--http") && !has("--dry-run") && !asks_for_help {
-        return Some(act("have another server asked in the place of this policy"));
-    }
-    if command == "install" && tells("--optional") && !has("--dry-run") && !asks_for_help {
-        return Some(act("let everything pass where `ahp` is missing"));
-    }
-    if matches!(command, "edit" | "allow") || (command == "log" && has("--apply")) {
-        return Some(act("change the policy"));
-    }
-    let by_human = invocation
-        .value_of(&["--by"])
-        .is_some_and(|by| by.text != "agent");
+    let by = invocation.value_of(&["--by"]);
     let stdin = invocation.stdin.text();
-    let hides_human = has("--stdin") && stdin.is_none_or(|text| text.contains("human"));
-    if command == "respond" && (by_human || hides_human) {
-        return Some(act("answer in a person's name"));
-    }
-    if command == "init" && (has("--force") || has("-f")) {
-        return Some(act("write the policy anew"));
-    }
-    None
+    let hides_human =
+        invocation.has(&["--stdin"]) && stdin.is_none_or(|text| text.contains("human"));
+    let is_by_human = by.is_some_and(|by| by.text != "agent") || hides_human;
+    (command == "respond" && is_by_human).then(|| act("answer in a person's name"))
+}
+
+/// Returns what is refused of a command by its words alone.
+fn plainly_refused(
+    invocation: &Judged<'_>,
+    command: &str,
+    tells: &dyn Fn(&[&str]) -> bool,
+) -> Option<&'static str> {
+    let has = |words: &[&str]| invocation.has(words);
+    let asks_for_help = has(&["--help", "-h"]);
+    Some(match command {
+        "trust" if !has(&["--show", "--diff", "--help", "--list"]) => {
+            "trust programs that no person has read"
+        }
+        // Only a host gives events, and stops of a session count until one is let through.
+        "hook" | "serve" if !has(&["--help"]) => "tell `ahp` of an event that did not happen",
+        "run" if tells(&["--session", "--event", "--events"]) => {
+            "tell `ahp` of an event that did not happen"
+        }
+        // It lets programs run that the base has, and its base is CI's to tell.
+        "ci" if !asks_for_help => "tell the gate of CI what it judges",
+        "run" if tells(&["--base"]) && !asks_for_help => "tell the gate of CI what it judges",
+        "mcp" if has(&["lock"]) => "approve tools that no person has read",
+        "session" if has(&["forget"]) => "forget what was counted",
+        "uninstall" => "take the policy's wires out",
+        // Whoever listens there would judge in the place of `ahp`.
+        "install" if tells(&["--http"]) && !has(TRIES) => {
+            "have another server asked in the place of this policy"
+        }
+        "install" if tells(&["--optional"]) && !has(TRIES) => {
+            "let everything pass where `ahp` is missing"
+        }
+        "edit" | "allow" => "change the policy",
+        "log" if has(&["--apply"]) => "change the policy",
+        "init" if has(&["--force", "-f"]) => "write the policy anew",
+        _ => return None,
+    })
 }

@@ -2,34 +2,14 @@
 
 use super::binary::NAMES;
 use super::found::{Found, act};
-use crate::shell::Invocation;
+use super::judged::Judged;
+use crate::words::words;
 
 /// Programs that bring other programs, and take them away.
-const MANAGERS: &[&str] = &[
-    "apk", "apt", "apt-get", "aptitude", "asdf", "brew", "bun", "cargo", "choco", "conda", "dnf",
-    "dpkg", "gem", "go", "mamba", "mise", "nix", "nix-env", "npm", "pacman", "pip", "pip3", "pipx",
-    "pnpm", "port", "rpm", "rtx", "scoop", "snap", "uv", "volta", "winget", "yarn", "yum",
-    "zypper",
-];
+const MANAGERS: &[&str] = words!("package-managers");
 
 /// Their commands that take a program away.
-const REMOVES: &[&str] = &[
-    "--purge",
-    "--remove",
-    "--uninstall",
-    "autoremove",
-    "delete",
-    "del",
-    "erase",
-    "purge",
-    "r",
-    "remove",
-    "rm",
-    "un",
-    "uninstall",
-    "unlink",
-    "unuse",
-];
+const REMOVES: &[&str] = words!("package-removals");
 
 /// The same as options of single programs, by how they begin.
 const REMOVES_BY: &[(&str, &str)] = &[
@@ -44,40 +24,36 @@ const REMOVES_BY: &[(&str, &str)] = &[
 const REMOVES_ALL: &[&str] = &["uninstall-all"];
 
 /// Their commands that bring one.
-const BRINGS: &[&str] = &["add", "build", "i", "install", "link", "-i", "-S"];
+const BRINGS: &[&str] = words!("package-installs");
 
 /// Finds a package manager that removes or shadows our program.
-pub(super) fn find(invocation: &Invocation) -> Option<Found> {
+pub(super) fn find(invocation: &Judged<'_>) -> Option<Found> {
     let program = invocation.program.as_str();
     if !MANAGERS.contains(&program) {
         return None;
     }
-    let words = || invocation.arguments.iter().map(|word| word.text.as_str());
-    let says = |commands: &[&str]| words().any(|word| commands.contains(&word));
-    let names: Vec<String> = words()
+    let names: Vec<String> = invocation
+        .texts()
         .filter(|w| !w.starts_with('-'))
         .map(package)
         .collect();
     let is_named = |wanted: &str| names.iter().any(|name| name == wanted);
     let by_option = || {
         let mut options = REMOVES_BY.iter().filter(|(of, _)| *of == program);
-        options.any(|(_, option)| words().any(|word| word.starts_with(option)))
+        options.any(|(_, option)| invocation.texts().any(|word| word.starts_with(option)))
     };
-    let removes = says(REMOVES) || by_option();
-    if says(REMOVES_ALL) || (removes && NAMES.iter().any(|name| is_named(name))) {
+    let removes = invocation.has(REMOVES) || by_option();
+    if invocation.has(REMOVES_ALL) || (removes && NAMES.iter().any(|name| is_named(name))) {
         return Some(act("remove `ahp`"));
     }
     // The package of ours has another name.
-    let brings = says(BRINGS) && is_named("ahp") && !only_builds(invocation);
+    let brings = invocation.has(BRINGS) && is_named("ahp") && !only_builds(invocation);
     brings.then(|| act("put another program in the place of `ahp`"))
 }
 
 /// Whether what is named `ahp` is only compiled where it lies, or noted as a part of the project.
-fn only_builds(invocation: &Invocation) -> bool {
-    let first = invocation
-        .operands()
-        .next()
-        .map_or("", |word| word.text.as_str());
+fn only_builds(invocation: &Judged<'_>) -> bool {
+    let first = invocation.first();
     let is_noted = first == "add" && invocation.program == "cargo";
     is_noted || (first == "build" && invocation.value_of(&["-o"]).is_none())
 }

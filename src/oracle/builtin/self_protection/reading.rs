@@ -1,71 +1,23 @@
 //! Reading: what would show, copy or pass on the files of ours that no agent may even read.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::binary;
 use super::fields::{MAX_DEPTH, texts_of};
+use super::found::{Attempt, on};
 use super::guarded::Guarded;
-use super::judgement::Attempt;
-use super::places::components;
-use super::tree::{Form, Tree};
+use super::judged::Line;
+use super::reader::{Reading, TAKING};
+use super::script;
 use super::unread::{Hit, Unread, spelled};
-use super::{mention, script, walk};
-use crate::event::{ToolKind, ToolView, name_words};
+use crate::event::{ToolKind, ToolView};
 use crate::fact::Facts;
-use crate::program;
-use crate::program::Fact;
-use crate::search::{Fd, come_through};
-use crate::shell::{
-    Analysis, DoubtKind, Invocation, Stdin, Word, anywhere_below, found_by_find, lexical,
-};
+use crate::shell::{DoubtKind, lexical};
+use crate::words::words;
 
 /// Words in the names of tools that tell of files no more than their names and what they are like.
-const LISTING: &[&str] = &["dir", "glob", "list", "ls", "tree"];
-
-/// Words in the names of tools that take what lies in a folder, at any depth.
-const TAKING: &[&str] = &[
-    "archive", "backup", "compress", "copy", "grep", "link", "mount", "pack", "sync", "tar",
-    "upload", "zip",
-];
-
-/// Words in the names of programs and of their subcommands that take or show all that lies in a folder.
-const SERVING: &[&str] = &["serve", "server", "share", "snapshot"];
-
-/// Calls of code that goes through folders, and words of code that reads what it finds there, in lower case.
-const WALKS: &[&str] = &[
-    "copytree",
-    "cpsync",
-    "find(",
-    "fs.cp",
-    "glob",
-    "make_archive",
-    "readdir",
-    "scandir",
-    "walk",
-];
-const TAKES: &[&str] = &[
-    "archive",
-    "cat ",
-    "copy",
-    "cp",
-    "open",
-    "readfile",
-    "read_bytes",
-    "read_text",
-    "slurp",
-    "tar",
-    "zip",
-];
-
-/// Whether code goes through folders and reads what lies there.
-fn walks(code: &str) -> bool {
-    let code = code.to_lowercase();
-    let has = |words: &[&str]| words.iter().any(|word| code.contains(word));
-    has(WALKS) && has(TAKES)
-}
+const LISTING: &[&str] = words!("listing-tools");
 
 /// Judges a tool that says which files it is given.
 pub(super) fn by_tool(guarded: &Guarded<'_>, facts: &Facts, tool: &ToolView) -> Option<Attempt> {
@@ -118,354 +70,31 @@ fn in_code(input: &Value, depth: usize) -> Option<Hit> {
 }
 
 fn attempt(by: String, path: PathBuf) -> Attempt {
-    Attempt {
-        by,
-        what: format!("read `{}`", path.display()),
-        path: Some(path),
-    }
+    Attempt::of(by, on("read {}", path))
 }
 
 /// Judges what the programs of a command line would read.
-pub(super) fn by_shell(
-    guarded: &Guarded<'_>,
-    analysis: &Analysis,
-    text: &str,
-    depth: usize,
-) -> Option<Attempt> {
-    let unread = Unread::of(guarded);
-    let mut invocations = analysis.invocations.iter();
-    invocations
-        .find_map(|invocation| {
-            if invocation.remote {
-                return None;
-            }
+pub(super) fn by_shell(line: &Line<'_>, depth: usize) -> Option<Attempt> {
+    let unread = Unread::of(line.guarded);
+    let mut programs = line.programs.iter().filter(|program| !program.remote);
+    programs
+        .find_map(|program| {
             let reading = Reading {
                 unread: &unread,
-                analysis,
-                invocation,
+                invocation: program,
             };
-            let by = || invocation.display();
             if let Some(hit) = reading.find() {
-                return Some(attempt(by(), hit.path()));
+                return Some(attempt(program.display(), hit.path()));
             }
-            let (what, path) = script::find(guarded, analysis, invocation, depth, by_shell)?;
-            Some(Attempt {
-                by: by(),
-                what,
-                path,
-            })
+            let found = script::find(program, depth, by_shell)?;
+            Some(Attempt::of(program.display(), found))
         })
         .or_else(|| {
-            let mut doubts = analysis.doubts.iter();
+            let mut doubts = line.analysis.doubts.iter();
             let hit = doubts.find_map(|doubt| {
                 let is_cut = doubt.kind == DoubtKind::TooComplex;
-                spelled(&doubt.text).or_else(|| spelled(text).filter(|_| is_cut))
+                spelled(&doubt.text).or_else(|| spelled(line.text).filter(|_| is_cut))
             })?;
             Some(attempt("the command".to_owned(), hit.path()))
         })
-}
-
-/// One program, and what it would read.
-struct Reading<'a> {
-    unread: &'a Unread<'a>,
-    analysis: &'a Analysis,
-    invocation: &'a Invocation,
-}
-
-impl Reading<'_> {
-    fn find(&self) -> Option<Hit> {
-        self.by_input().or_else(|| self.by_trace()).or_else(|| {
-            if names_only(self.invocation) {
-                return self.by_finder();
-            }
-            self.by_word()
-                .or_else(|| self.by_folder())
-                .or_else(|| self.by_git())
-                .or_else(|| self.by_found())
-        })
-    }
-
-    fn named(&self, text: &str) -> Option<Hit> {
-        self.unread.named(self.invocation, text)
-    }
-
-    /// A file that is opened for the program.
-    fn by_input(&self) -> Option<Hit> {
-        let opened = self.invocation.redirects.iter().filter(|r| r.reads());
-        let stdin = match &self.invocation.stdin {
-            Stdin::File(word) => Some(word),
-            _ => None,
-        };
-        opened
-            .map(|redirect| &redirect.target)
-            .chain(stdin)
-            .find_map(|word| self.named(&word.text))
-    }
-
-    /// A word, a variable or a piece of code that names one of the files.
-    fn by_word(&self) -> Option<Hit> {
-        let known = self.invocation.known();
-        let runs_code =
-            known.is(Fact::Language) || known.is(Fact::Shell) || known.is(Fact::Console);
-        let in_text = |text: &str| {
-            let is_code = runs_code || !mention::is_prose(text);
-            let walks = runs_code && walks(text);
-            let named = |part: &str| {
-                let hit = self.named(part)?;
-                if walks { Some(hit) } else { hit.told() }
-            };
-            is_code.then(|| spelled(text).or_else(|| mention::part_of(text, named)))?
-        };
-        let options = self.invocation.before_dashes().count();
-        let mut is_message = false;
-        let by_argument = |(nth, text): (usize, &str)| {
-            if std::mem::replace(&mut is_message, known.lists(Fact::Texts, text)) {
-                return None;
-            }
-            let is_option = nth <= options && text.starts_with(['-', '+']);
-            let named = |part: &str| self.named(part)?.told();
-            let in_word = mention::part_of_word(text, is_option, named);
-            in_word.or_else(|| {
-                let is_text = text.contains(|c: char| c.is_whitespace() || "('\"".contains(c));
-                is_text.then(|| in_text(text))?
-            })
-        };
-        // What a script names it may open.
-        let pattern = self.pattern().filter(|_| !known.is(Fact::Language));
-        let arguments = self.invocation.arguments.iter().enumerate();
-        let mut words = arguments
-            .map(|(nth, word)| (nth, word.text.as_str()))
-            .filter(|(_, text)| pattern != Some(*text));
-        let variables = self.invocation.environment.iter();
-        let mut variables = variables.map(|(_, value)| (usize::MAX, value.text.as_str()));
-        words
-            .find_map(by_argument)
-            .or_else(|| {
-                variables.find_map(|(_, text)| {
-                    let named = |part: &str| self.named(part)?.told();
-                    mention::part_of_word(text, false, named)
-                })
-            })
-            .or_else(|| {
-                let stdin = self.invocation.stdin.text().filter(|_| runs_code)?;
-                in_text(stdin)
-            })
-    }
-
-    /// Returns the pattern or script that a program takes first, which may look like a path.
-    fn pattern(&self) -> Option<&str> {
-        let known = self.invocation.known();
-        if !known.is(Fact::PatternFirst) {
-            return None;
-        }
-        let given = ['e', 'f']
-            .iter()
-            .any(|letter| self.invocation.has_short(*letter));
-        let own = self.invocation.own_operands(known).next()?;
-        (!given).then_some(own.text.as_str())
-    }
-
-    /// A folder in which the files lie, at any depth, for a program that takes what lies in it.
-    fn by_folder(&self) -> Option<Hit> {
-        let invocation = self.invocation;
-        let known = invocation.known();
-        let searches = known.is(Fact::PatternFirst) && !known.is(Fact::Language);
-        if searches && !walk::lists_hidden(invocation) {
-            // Where it stands, or is sent, it goes.
-            let is_deep = !matches!(invocation.program.as_str(), "grep" | "sed" | "jq" | "yq");
-            let stands = || self.named(".")?.told();
-            return is_deep.then(|| stands().or_else(|| self.by_open_way()))?;
-        }
-        let takes = known.is(Fact::Shows)
-            || known.is(Fact::Mounts)
-            || known.is(Fact::ToLast)
-            || matches!(invocation.program.as_str(), "mount" | "cpio" | "pax");
-        if invocation.unpacks(known) {
-            return None;
-        }
-        let is_whole = |tree: &Tree| matches!(tree.form, Form::Copies | Form::Links);
-        if let Some(tree) = Tree::of(invocation).filter(is_whole) {
-            return tree.sources.iter().find_map(|source| self.named(source));
-        }
-        if !takes && !self.may_walk() {
-            return None;
-        }
-        let pattern = self.pattern();
-        let mut operands: Vec<&str> = invocation
-            .operands()
-            .map(|word| word.text.as_str())
-            .collect();
-        if known.is(Fact::ToLast) {
-            operands.pop();
-        }
-        operands.retain(|text| pattern != Some(*text) && !self.is_of_container(text));
-        let dirs: Vec<String> = invocation
-            .value_of(&["-C", "--directory"])
-            .map(|word| word.text)
-            .into_iter()
-            .collect();
-        if searches && operands.is_empty() {
-            operands.push(".");
-        }
-        operands.into_iter().find_map(|text| {
-            let within = |dir: &String| self.named(&format!("{dir}/{text}"));
-            let own = || mention::part_of_word(text, false, |part| self.named(part));
-            own().or_else(|| dirs.iter().find_map(within))
-        })
-    }
-
-    /// A folder from which no hidden name leads to the files: a search that leaves out what is hidden comes upon them too.
-    fn by_open_way(&self) -> Option<Hit> {
-        let mut words = self.invocation.operands();
-        words.find_map(|word| {
-            let hit = self.named(&word.text)?;
-            let names = components(&self.unread.path_of(self.invocation, &word.text)).len();
-            let place = components(&hit.clone().path());
-            let mut way = place.iter().skip(names);
-            (!way.any(|name| name.starts_with('.'))).then_some(hit)
-        })
-    }
-
-    /// Whether a word is a path in a container: of the command that runs there, or of what is copied from it or to it.
-    fn is_of_container(&self, text: &str) -> bool {
-        let invocation = self.invocation;
-        if !invocation.known().is(Fact::Mounts) {
-            return false;
-        }
-        let is_copied = || {
-            let copies = invocation.operands().take(2).any(|word| word.text == "cp");
-            copies && text.contains(':') && !text.starts_with(['/', '.', '~'])
-        };
-        let mut all = self.analysis.invocations.iter();
-        is_copied()
-            || all.any(|inner| {
-                inner.remote
-                    && inner.through(&[&invocation.program])
-                    && inner.arguments.iter().any(|word| word.text == text)
-            })
-    }
-
-    /// Whether a program takes or shows what lies in a folder that it is given, as its name or its subcommand tells where the
-    /// table does not.
-    fn may_walk(&self) -> bool {
-        let invocation = self.invocation;
-        let known = invocation.known();
-        let compares = matches!(invocation.program.as_str(), "diff" | "gdiff")
-            && (invocation.has_short('r') || invocation.has_long("--recursive"));
-        let sub = invocation.operands().next();
-        let names = [
-            Some(invocation.program.as_str()),
-            sub.map(|word| word.text.as_str()),
-        ];
-        let mut names = names.into_iter().flatten();
-        let takes = |name: &str| {
-            let words = name_words(name);
-            let mut words = words.iter();
-            words.any(|word| TAKING.contains(&word.as_str()) || SERVING.contains(&word.as_str()))
-        };
-        let searches = match invocation.program.as_str() {
-            "ack" => true,
-            "ugrep" => invocation.has_short('r') || invocation.has_short('R'),
-            "git" => invocation.has_long("--no-index") && sub.is_some_and(|sub| sub.text == "grep"),
-            _ => false,
-        };
-        compares || searches || known.is(Fact::Walks) || !known.is_known() && names.any(takes)
-    }
-
-    /// The whole of a folder that git is told to add: `git -C ~ add -A`.
-    fn by_git(&self) -> Option<Hit> {
-        let invocation = self.invocation;
-        let adds = invocation.program == "git"
-            && (invocation.subcommand())
-                .is_some_and(|sub| matches!(sub.text.as_str(), "add" | "stage"));
-        let is_all = |word: &Word| matches!(word.text.as_str(), "-A" | "--all" | "." | "*" | ":/");
-        if !adds || !invocation.arguments.iter().any(is_all) {
-            return None;
-        }
-        let dir = invocation.value_of(&["-C"]);
-        self.named(dir.as_ref().map_or(".", |dir| dir.text.as_str()))
-    }
-
-    /// A tracer of one of our own programs: it tells what that reads.
-    fn by_trace(&self) -> Option<Hit> {
-        let traces = [
-            "bpftrace", "dtruss", "gdb", "ltrace", "perf", "rr", "strace", "truss",
-        ];
-        let is_ours = |word: &Word| binary::is_named(&word.text);
-        let invocation = self.invocation;
-        let is_traced = traces.contains(&invocation.program.as_str())
-            && invocation.arguments.iter().any(is_ours);
-        is_traced.then(|| Hit::File("ahp/key".into()))
-    }
-
-    /// A search by itself, for programs that it starts and that read what it finds.
-    fn by_finder(&self) -> Option<Hit> {
-        let through = walk::started_through(&self.invocation.program)?;
-        let mut inner = self.analysis.invocations.iter();
-        let reads = inner.any(|i| i.through(through) && !names_only(i));
-        reads.then(|| self.found(self.invocation))?
-    }
-
-    /// What other programs find, and this one is given.
-    fn by_found(&self) -> Option<Hit> {
-        let arguments = self.invocation.arguments.iter();
-        let mut given: Vec<_> = arguments
-            .filter(|word| word.dynamic || word.each)
-            .map(|word| word.made_by.clone())
-            .collect();
-        let takes_list = ["-T", "-@", "--files-from", "--files-from=-", "--null"];
-        let lists = |word: &str| takes_list.contains(&word);
-        let is_archiver = matches!(
-            self.invocation.program.as_str(),
-            "cpio" | "pax" | "parallel"
-        );
-        if is_archiver
-            || self
-                .invocation
-                .arguments
-                .iter()
-                .any(|word| lists(&word.text))
-        {
-            given.push(self.invocation.fed_by.clone());
-        }
-        given.into_iter().find_map(|range| {
-            let made_by: &[Arc<Invocation>] = self.analysis.invocations.get(range)?;
-            let (lister, filters) = made_by.split_first()?;
-            let hit = self.found(lister)?;
-            let name = hit.clone().path().to_string_lossy().into_owned();
-            come_through(self.analysis, filters, &name).then_some(hit)
-        })
-    }
-
-    /// Returns what a program that looks for files finds.
-    fn found(&self, finder: &Invocation) -> Option<Hit> {
-        let named = |text: &str| self.unread.named(finder, text);
-        match finder.program.as_str() {
-            "bfs" | "find" | "gfind" => found_by_find(finder).into_iter().find_map(|word| {
-                let text = anywhere_below(word).text;
-                named(&text).or_else(|| named(text.strip_suffix("/*")?))
-            }),
-            "fd" | "fdfind" => {
-                let search = Fd::of(finder);
-                let sent_to = search.roots.into_iter().chain(search.base);
-                let operands = finder.operands().map(|word| word.text.as_str());
-                operands.chain(sent_to).find_map(named)
-            }
-            _ => finder.operands().find_map(|word| named(&word.text)?.told()),
-        }
-    }
-}
-
-/// Whether a program tells of the files that it is given no more than their names and what they are like.
-fn names_only(invocation: &Invocation) -> bool {
-    let known = program::find(&invocation.program);
-    let is_told = known.is(Fact::Lists) || known.is(Fact::Text);
-    let runs = matches!(invocation.program.as_str(), "." | "source" | "open");
-    // A file with names in it, of which those are told that are none.
-    let takes_list = invocation.arguments.iter().any(|word| {
-        let text = word.text.trim_start_matches('-');
-        text.starts_with("files0-from") || text.starts_with("files-from")
-    });
-    let is_file = invocation.program == "file" && invocation.has_short('f');
-    is_told && !runs && !takes_list && !is_file
 }

@@ -1,28 +1,23 @@
 //! Rights: a folder that is shut, so that nobody comes to what is guarded in it.
 
-use super::found::Found;
-use super::guarded::Guarded;
-use super::mention::path_of;
+use super::found::{Found, on};
+use super::judged::Judged;
 use super::walk;
-use crate::shell::{Invocation, Word};
+use crate::shell::Word;
 
 /// A folder above a guarded file that nobody, its owner among them, could go into any more.
-pub(super) fn shuts(guarded: &Guarded<'_>, invocation: &Invocation) -> Option<Found> {
+pub(super) fn shuts(invocation: &Judged<'_>) -> Option<Found> {
     if invocation.program != "chmod" {
         return None;
     }
     let is_mode = |word: &&Word| !word.text.starts_with("--") && shuts_by(&word.text);
     invocation.arguments.iter().find(is_mode)?;
     let hit = invocation.operands().find_map(|word| {
-        let path = path_of(guarded, invocation, &word.text);
+        let path = invocation.path_of(&word.text);
         let is_dir = path.is_dir();
-        is_dir.then(|| guarded.hit(&walk::taken(path, false)))?
+        is_dir.then(|| invocation.guarded.hit(&walk::taken(path, false)))?
     })?;
-    let what = format!(
-        "change the rights of a folder that holds `{}`",
-        hit.display()
-    );
-    Some((what, Some(hit)))
+    Some(on("change the rights of a folder that holds {}", hit))
 }
 
 /// Whether a mode leaves the owner of a folder no right to go into it.

@@ -1,21 +1,19 @@
 //! Script: what lies in files that a command takes its instructions from, read and judged.
 
-use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::code;
-use super::found::{Found, act};
-use super::guarded::Guarded;
-use super::judgement::Judge;
+use super::found::{Attempt, Found, act};
+use super::judged::{Judged, Line};
 use super::spelling::named;
-use crate::glob::shell_glob;
-use crate::program;
+use crate::guard::entries_named;
 use crate::program::Fact;
 use crate::search::read;
-use crate::shell::{
-    Analysis, Invocation, Stdin, Surroundings, Word, analyse, lexical, may_list, shebang,
-};
+use crate::shell::{Invocation, Stdin, Surroundings, Word, analyse, lexical, may_list, shebang};
+
+/// What judges a command line, or a script, which lies so deep in others.
+pub(super) type Judge = fn(&Line<'_>, usize) -> Option<Attempt>;
 
 /// How deep scripts that run scripts are followed.
 const MAX_SCRIPTS: usize = 3;
@@ -27,128 +25,39 @@ const LOOKS: &[&str] = &[" .*", " .?", " .[", "find", "fd", "xargs"];
 const MAX_MATCHES: usize = 32;
 
 /// A script or a patch that lies on the disk, read and judged.
-pub(super) fn find(
-    guarded: &Guarded<'_>,
-    analysis: &Analysis,
-    invocation: &Invocation,
-    depth: usize,
-    judge: Judge,
-) -> Option<Found> {
+pub(super) fn find(invocation: &Judged<'_>, depth: usize, judge: Judge) -> Option<Found> {
     if invocation.remote {
         return None;
     }
     let files = Files {
-        guarded,
-        analysis,
+        invocation,
         dir: invocation.work_dir.as_deref()?,
     };
-    let program = invocation.program.as_str();
+    let variables = invocation.environment.iter();
+    let variables = variables.filter(|(name, _)| matches!(name.as_str(), "BASH_ENV" | "ENV"));
     let run = |interpreter: &str, text: &str| run_script(&files, interpreter, text, (depth, judge));
-    let by_variable = invocation
-        .environment
-        .iter()
-        .filter(|(name, _)| matches!(name.as_str(), "BASH_ENV" | "ENV"))
-        .filter_map(|(_, value)| files.text(&value.text))
-        .find_map(|text| run("sh", &text));
-    if by_variable.is_some() {
-        return by_variable;
-    }
-    let is_shell =
-        program::find(program).is(Fact::Shell) || matches!(program, "source" | "." | "eval");
-    if program == "patch" || is_git_apply(invocation) {
-        let named = files
-            .read_by(invocation)
-            .into_iter()
-            .chain(
-                invocation
-                    .operands()
-                    .filter_map(|word| files.text(&word.text)),
-            )
-            .find_map(|patch| in_patch(&patch))?;
-        return Some((format!("apply a patch to `{named}`"), None));
-    }
-    if matches!(program, "xargs" | "gxargs" | "parallel") {
-        // Lines of a file become arguments, or whole commands.
-        let stdin = match &invocation.stdin {
-            Stdin::File(word) => Some(word.clone()),
-            _ => None,
-        };
-        let mut behind = invocation.arguments.iter();
-        let marked = behind.find(|word| word.text == "::::").and(behind.next());
-        let named = invocation.value_of(&["-a", "--arg-file"]);
-        let mut lists = stdin.into_iter().chain(named).chain(marked.cloned());
-        return lists.find_map(|word| run("sh", &files.text(&word.text)?));
-    }
-    if matches!(program, "at" | "batch") {
-        return files
-            .read_by(invocation)
-            .iter()
-            .find_map(|text| run("sh", text));
-    }
-    if invocation.path.dynamic {
-        // A line of a file is the command: `$(tail -1 FILE)`, `while read -r line; do $line; done < FILE`.
-        let made = files.named_by(invocation.path.made_by.clone());
-        let stdin = match &invocation.stdin {
-            Stdin::File(word) => files.text(&word.text),
-            _ => None,
-        };
-        return made.iter().chain(&stdin).find_map(|text| run("sh", text));
-    }
-    if is_shell || code::is_interpreter(program) {
-        let takes_code = program == "eval" || code::takes_code(invocation);
-        if takes_code {
-            let made = invocation.arguments.iter().map(|word| word.made_by.clone());
-            let texts = made.flat_map(|range| files.named_by(range));
-            return texts
-                .into_iter()
-                .find_map(|text| run(program_or_shell(program), &text));
+    let mut by_variable = variables.filter_map(|(_, value)| files.text(&value.text));
+    by_variable.find_map(|text| run("sh", &text)).or_else(|| {
+        if invocation.program == "patch" || is_git_apply(invocation) {
+            let named = invocation.operands();
+            let named = named.filter_map(|word| files.text(&word.text));
+            let mut patches = files.read().into_iter().chain(named);
+            let named = patches.find_map(|patch| in_patch(&patch))?;
+            return Some((format!("apply a patch to `{named}`"), None));
         }
-        // What an editor or a console is given is not a script.
-        let is_given_scripts = is_shell || program::find(program).is(Fact::Language);
-        if let Some(word) = invocation.operands().next().filter(|_| is_given_scripts) {
-            let texts = files.texts(word);
-            if !texts.is_empty() {
-                return texts.iter().find_map(|text| run(program, text));
-            }
-            let texts = files.named_by(word.made_by.clone());
-            return texts.iter().find_map(|text| run(program, text));
-        }
-        return files
-            .read_by(invocation)
-            .iter()
-            .find_map(|text| run(program, text));
-    }
-    let text = if invocation.path.text.contains('/') {
-        files.text(&invocation.path.text)?
-    } else {
-        // A search path of its own may lead to a script of the project.
-        let own = invocation.environment.iter();
-        let (_, path) = own
-            .chain(&analysis.assignments)
-            .find(|(name, _)| name == "PATH")?;
-        let mut dirs = path.text.split(':').filter(|dir| !dir.starts_with('$'));
-        dirs.find_map(|dir| files.text(&format!("{dir}/{program}")))?
-    };
-    let (interpreter, _) = shebang(&text)?;
-    run(interpreter, &text)
-}
-
-fn program_or_shell(program: &str) -> &str {
-    if program == "eval" { "sh" } else { program }
+        let (interpreter, texts) = files.scripts();
+        texts.iter().find_map(|text| match interpreter {
+            Some(interpreter) => run(interpreter, text),
+            None => run(shebang(text)?.0, text),
+        })
+    })
 }
 
 /// Whether git would put a patch on the files, and not merely look at it.
-fn is_git_apply(invocation: &Invocation) -> bool {
-    let mut operands = invocation.operands();
-    let looks = ["--stat", "--numstat", "--summary", "--check"];
+fn is_git_apply(invocation: &Judged<'_>) -> bool {
     invocation.program == "git"
-        && operands
-            .next()
-            .is_some_and(|w| matches!(w.text.as_str(), "apply" | "am"))
-        && !invocation
-            .arguments
-            .iter()
-            .any(|w| looks.contains(&w.text.as_str()))
+        && matches!(invocation.first(), "apply" | "am")
+        && !invocation.has(&["--stat", "--numstat", "--summary", "--check"])
 }
 
 /// Returns what is guarded and is named by the head lines of a patch.
@@ -163,16 +72,73 @@ fn in_patch(patch: &str) -> Option<&'static str> {
 
 /// The files that a command may take its instructions from.
 struct Files<'a> {
-    guarded: &'a Guarded<'a>,
-    analysis: &'a Analysis,
+    invocation: &'a Judged<'a>,
     dir: &'a Path,
 }
 
 impl Files<'_> {
+    /// Returns the texts of files that the program runs, and what takes them; where nothing is told of that, their first line
+    /// does.
+    fn scripts(&self) -> (Option<&str>, Vec<String>) {
+        let invocation = self.invocation;
+        let program = invocation.program.as_str();
+        let stdin = match &invocation.stdin {
+            Stdin::File(word) => Some(word),
+            _ => None,
+        };
+        let is_shell = invocation.own().is(Fact::Shell) || matches!(program, "source" | ".");
+        match program {
+            // Lines of a file become arguments, or whole commands.
+            "xargs" | "gxargs" | "parallel" => {
+                let mut behind = invocation.arguments.iter();
+                let marked = behind.find(|word| word.text == "::::").and(behind.next());
+                let named = invocation.value_of(&["-a", "--arg-file"]);
+                let lists = stdin.into_iter().chain(&named).chain(marked);
+                let texts = lists.filter_map(|word| self.text(&word.text));
+                (Some("sh"), texts.collect())
+            }
+            "at" | "batch" => (Some("sh"), self.read()),
+            // A line of a file is the command: `$(tail -1 FILE)`, `while read -r line; do $line; done < FILE`.
+            _ if invocation.path.dynamic => {
+                let mut texts = self.named_by(&invocation.path.made_by);
+                texts.extend(stdin.and_then(|word| self.text(&word.text)));
+                (Some("sh"), texts)
+            }
+            "eval" => (Some("sh"), self.made()),
+            _ if is_shell || code::is_interpreter(invocation) => {
+                // What an editor or a console is given is not a script.
+                let is_given = is_shell || invocation.own().is(Fact::Language);
+                let texts = match invocation.operands().next() {
+                    _ if code::takes_code(invocation) => self.made(),
+                    Some(word) if is_given => match self.texts(word) {
+                        texts if texts.is_empty() => self.named_by(&word.made_by),
+                        texts => texts,
+                    },
+                    _ => self.read(),
+                };
+                (Some(program), texts)
+            }
+            _ if invocation.path.text.contains('/') => {
+                let text = self.text(&invocation.path.text);
+                (None, text.into_iter().collect())
+            }
+            // A search path of its own may lead to a script of the project.
+            _ => {
+                let own = invocation.environment.iter();
+                let mut set = own.chain(&invocation.analysis.assignments);
+                let path = set.find(|(name, _)| name == "PATH");
+                let dirs = path.iter().flat_map(|(_, path)| path.text.split(':'));
+                let mut dirs = dirs.filter(|dir| !dir.starts_with('$'));
+                let text = dirs.find_map(|dir| self.text(&format!("{dir}/{program}")));
+                (None, text.into_iter().collect())
+            }
+        }
+    }
+
     /// Returns the text of a file, with what this command line is only about to copy there.
     fn text(&self, name: &str) -> Option<String> {
         let path = self.place(name);
-        let copies = self.analysis.invocations.iter();
+        let copies = self.invocation.all();
         let texts = read(&path)
             .into_iter()
             .chain(copies.flat_map(|copy| self.copied(copy, &path)));
@@ -180,7 +146,7 @@ impl Files<'_> {
     }
 
     fn place(&self, name: &str) -> PathBuf {
-        lexical(name, self.dir, self.guarded.home())
+        lexical(name, self.dir, self.invocation.guarded.home())
     }
 
     /// Returns what a program copies to a file, or prints into it of other files.
@@ -214,35 +180,39 @@ impl Files<'_> {
         if !word.text.contains(['*', '?', '[']) {
             return self.text(&word.text).into_iter().collect();
         }
-        let path = lexical(&word.text, self.dir, self.guarded.home());
+        let path = self.place(&word.text);
         let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else {
             return Vec::new();
         };
-        let name = name.to_string_lossy();
-        let entries = fs::read_dir(dir).into_iter().flatten().flatten();
-        entries
-            .filter(|entry| shell_glob(name.as_ref(), entry.file_name().to_string_lossy().as_ref()))
+        entries_named(dir, &name.to_string_lossy())
             .take(MAX_MATCHES)
             .filter_map(|entry| read(&entry.path()))
             .collect()
     }
 
     /// Returns the texts of the files that some invocations name or open.
-    fn named_by(&self, range: Range<usize>) -> Vec<String> {
-        let invocations = self.analysis.invocations.get(range).unwrap_or_default();
-        let words = invocations.iter().flat_map(|invocation| {
+    fn named_by(&self, range: &Range<usize>) -> Vec<String> {
+        let words = self.invocation.makers(range).iter().flat_map(|invocation| {
             let opened = invocation.redirects.iter().filter(|r| r.reads());
             invocation.operands().chain(opened.map(|r| &r.target))
         });
         words.filter_map(|word| self.text(&word.text)).collect()
     }
 
-    /// Returns what a program reads, as far as it comes from files.
-    fn read_by(&self, invocation: &Invocation) -> Vec<String> {
-        match &invocation.stdin {
+    /// Returns the texts of the files of which its words are made.
+    fn made(&self) -> Vec<String> {
+        let words = self.invocation.arguments.iter();
+        words
+            .flat_map(|word| self.named_by(&word.made_by))
+            .collect()
+    }
+
+    /// Returns what the program reads, as far as it comes from files.
+    fn read(&self) -> Vec<String> {
+        match &self.invocation.stdin {
             Stdin::File(word) => self.text(&word.text).into_iter().collect(),
             Stdin::Text(text) => vec![text.clone()],
-            Stdin::Pipe | Stdin::Inherited => self.named_by(invocation.fed_by.clone()),
+            Stdin::Pipe | Stdin::Inherited => self.named_by(&self.invocation.fed_by),
         }
     }
 }
@@ -264,22 +234,25 @@ fn run_script(
         text.to_owned(),
         files.dir.to_owned(),
     );
-    let inner = files.guarded.analysed(script, |(interpreter, text, dir)| {
-        let surroundings = Surroundings {
-            work_dir: dir.clone(),
-            ..files.analysis.surroundings.clone()
-        };
-        if interpreter.ends_with("sh") || matches!(interpreter.as_str(), "source" | ".") {
-            return analyse(text, surroundings);
-        }
-        let line = format!("{interpreter} - <<'AHP_END_OF_SCRIPT'\n{text}\nAHP_END_OF_SCRIPT");
-        analyse(&line, surroundings)
-    });
+    let inner = files
+        .invocation
+        .guarded
+        .analysed(script, |(interpreter, text, dir)| {
+            let surroundings = Surroundings {
+                work_dir: dir.clone(),
+                ..files.invocation.analysis.surroundings.clone()
+            };
+            if interpreter.ends_with("sh") || matches!(interpreter.as_str(), "source" | ".") {
+                return analyse(text, surroundings);
+            }
+            let line = format!("{interpreter} - <<'AHP_END_OF_SCRIPT'\n{text}\nAHP_END_OF_SCRIPT");
+            analyse(&line, surroundings)
+        });
     // Scripts that start one another without end are not followed to it.
     if depth >= MAX_SCRIPTS {
         return Some(act("run scripts that start more scripts than are followed"));
     }
-    let attempt = judge(files.guarded, &inner, text, depth + 1)?;
+    let attempt = judge(&Line::of(files.invocation.guarded, &inner, text), depth + 1)?;
     Some((
         format!("run a script that would {}", attempt.what),
         attempt.path,

@@ -1,25 +1,19 @@
 //! Twin: what would make a copy of our program, or another name for it, by which nobody knows it.
 
 use super::found::{Found, act};
-use super::guarded::Guarded;
-use super::mention::path_of;
-use super::tree::{Form, Tree};
-use crate::program;
+use super::judged::Judged;
+use super::tree::Form;
 use crate::program::Fact;
-use crate::shell::{Analysis, Invocation, Redirect};
+use crate::shell::{Invocation, Redirect};
 
 /// Finds a program that would make another name or a copy of ours, under which nobody knows it.
-pub(super) fn find(
-    guarded: &Guarded<'_>,
-    analysis: &Analysis,
-    invocation: &Invocation,
-) -> Option<Found> {
+pub(super) fn find(invocation: &Judged<'_>) -> Option<Found> {
     if invocation.remote {
         return None;
     }
-    let is_own = |text: &str| guarded.is_own(&path_of(guarded, invocation, text));
+    let is_own = |text: &str| invocation.guarded.is_own(&invocation.path_of(text));
     let makes = || act("make a copy of `ahp` under another name");
-    let goes_on = || goes_on(analysis, invocation);
+    let goes_on = || goes_on(invocation);
     let is_opened = invocation
         .redirects
         .iter()
@@ -30,9 +24,8 @@ pub(super) fn find(
     if is_opened && (is_kept || !invocation.only_reads() || goes_on()) {
         return Some(makes());
     }
-    let known = program::find(&invocation.program);
-    let tree = Tree::of(invocation)
-        .filter(|tree| matches!(tree.form, Form::Copies | Form::Links | Form::Files));
+    let known = invocation.own();
+    let tree = invocation.tree().filter(|tree| tree.form != Form::Fetches);
     let copies = tree.is_some() || known.is(Fact::ToLast) || invocation.program == "dd";
     let packs = known.is(Fact::Unpacks) || known.is(Fact::Cluster);
     let may_show = known.is(Fact::Shows) || known.is(Fact::Decodes);
@@ -40,7 +33,7 @@ pub(super) fn find(
     if !may_copy {
         return None;
     }
-    let works_in = tree.and_then(|tree| tree.works_in);
+    let works_in = tree.and_then(|tree| tree.works_in.clone());
     let dirs: Vec<String> = invocation
         .value_of(&["-C", "--directory"])
         .map(|word| word.text)
@@ -56,14 +49,10 @@ pub(super) fn find(
 }
 
 /// Whether what a program prints goes into a file, or to a program that does more than read it.
-fn goes_on(analysis: &Analysis, invocation: &Invocation) -> bool {
-    let nth = analysis
-        .invocations
-        .iter()
-        .position(|one| std::ptr::eq(one.as_ref(), invocation));
+fn goes_on(invocation: &Judged<'_>) -> bool {
+    let own: &Invocation = invocation;
+    let nth = invocation.all().position(|one| std::ptr::eq(one, own));
     let is_fed = |one: &Invocation| nth.is_some_and(|nth| one.fed_by.contains(&nth));
-    invocation.redirects.iter().any(Redirect::takes_output)
-        || analysis.invocations.iter().any(|one| {
-            is_fed(one) && (!one.only_reads() || one.redirects.iter().any(Redirect::takes_output))
-        })
+    let keeps = |one: &Invocation| one.redirects.iter().any(Redirect::takes_output);
+    keeps(own) || (invocation.all()).any(|one| is_fed(one) && (!one.only_reads() || keeps(one)))
 }

@@ -3,6 +3,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -10,18 +11,15 @@ use std::path::{Path, PathBuf};
 use foldhash::fast::RandomState;
 
 use super::guarded::Guarded;
-use super::mention::path_of;
-use super::places::{Place, Places, components};
+use super::judged::Judged;
 use super::spelling;
 use crate::config::UNREAD;
 use crate::glob::shell_glob;
-use crate::shell::{Invocation, is_pattern};
+use crate::guard::{GuardedPlace, Places, components, matches};
+use crate::shell::is_pattern;
 
 /// The longest file that can be one of them, in bytes: of others, nothing more is asked.
 const LONGEST: u64 = 128;
-
-/// How many names are looked at to find what a pattern meets.
-const MOST_LOOKED_AT: usize = 1024;
 
 /// The files that no agent may read.
 #[derive(Debug)]
@@ -58,13 +56,9 @@ impl Hit {
 
 impl<'a> Unread<'a> {
     pub(super) fn of(guarded: &'a Guarded<'a>) -> Self {
-        let mut places = Places::default();
-        for known in guarded.unread() {
-            places.add(&known.dir, &known.names);
-        }
         Self {
             guarded,
-            places,
+            places: guarded.unread().collect(),
             looked_at: RefCell::default(),
         }
     }
@@ -128,9 +122,11 @@ impl<'a> Unread<'a> {
                 .map(|place| Hit::File(place.path()));
         }
         let mut along = self.places.along(&names, true);
-        let Some(place) = along.find(Place::exists) else {
+        let Some(place) = along.find(GuardedPlace::exists) else {
             // A link may be among what it meets.
-            return matches(pattern).iter().find_map(|path| self.at(path));
+            return matches(PathBuf::new(), pattern.iter().filter_map(OsStr::to_str))
+                .iter()
+                .find_map(|path| self.at(path));
         };
         let path = place.path();
         Some(match place.depth().checked_sub(names.len()) {
@@ -140,13 +136,8 @@ impl<'a> Unread<'a> {
         })
     }
 
-    /// Returns the path that a word names to a program.
-    pub(super) fn path_of(&self, invocation: &Invocation, text: &str) -> PathBuf {
-        path_of(self.guarded, invocation, text)
-    }
-
     /// Looks at a part of a word, as a program in some directory would take it.
-    pub(super) fn named(&self, invocation: &Invocation, text: &str) -> Option<Hit> {
+    pub(super) fn named(&self, invocation: &Judged<'_>, text: &str) -> Option<Hit> {
         if text.is_empty() {
             return None;
         }
@@ -155,9 +146,9 @@ impl<'a> Unread<'a> {
             let begins_open = open.starts_with('*') && open != text;
             return spelled(&open)
                 .filter(|_| begins_open)
-                .or_else(|| self.met(&path_of(self.guarded, invocation, &open)));
+                .or_else(|| self.met(&invocation.path_of(&open)));
         }
-        let path = path_of(self.guarded, invocation, text);
+        let path = invocation.path_of(text);
         if is_pattern(&path, self.guarded.root()) {
             return self.met(&path);
         }
@@ -166,26 +157,6 @@ impl<'a> Unread<'a> {
         }
         self.at(&path)
     }
-}
-
-/// Returns what is there and a pattern meets, not all of very much.
-fn matches(pattern: &Path) -> Vec<PathBuf> {
-    let mut found = vec![PathBuf::new()];
-    for part in pattern {
-        let name = part.to_string_lossy();
-        if !name.contains(['*', '?', '[']) {
-            for path in &mut found {
-                path.push(part);
-            }
-            continue;
-        }
-        let entries = found.iter().flat_map(fs::read_dir).flatten().flatten();
-        let met = entries.take(MOST_LOOKED_AT).filter(|entry| {
-            shell_glob(name.as_ref(), entry.file_name().to_string_lossy().as_ref())
-        });
-        found = met.map(|entry| entry.path()).collect();
-    }
-    found
 }
 
 /// Returns what a text names that holds one of their names, or that of their folder as a whole: code puts paths together.

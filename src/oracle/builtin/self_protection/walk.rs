@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::guarded::Guarded;
-use super::mention::path_of;
-use super::pathspec::Listing;
+use super::judged::Judged;
+use super::listing::Listing;
 use crate::search;
 use crate::search::{
     Deed, Expression, Fd, come_through, is_grep, is_steered, printed, searches, sent_to,
@@ -26,35 +26,29 @@ pub(super) fn started_through(program: &str) -> Option<&'static [&'static str]> 
 }
 
 /// Returns what is guarded and among the files that some invocations list, unless a filter keeps it out.
-pub(super) fn listed(
-    guarded: &Guarded<'_>,
-    analysis: &Analysis,
-    made_by: &[Arc<Invocation>],
-) -> Option<PathBuf> {
+pub(super) fn listed(invocation: &Judged<'_>, made_by: &[Arc<Invocation>]) -> Option<PathBuf> {
     made_by.iter().enumerate().find_map(|(at, lister)| {
         let filters = made_by.get(at + 1..).unwrap_or_default();
-        let passes = |name: &str| come_through(analysis, filters, name);
-        listed_by(guarded, analysis, lister, &passes)
+        let passes = |name: &str| come_through(invocation.analysis, filters, name);
+        listed_by(&invocation.other(lister), &passes)
     })
 }
 
-fn listed_by(
-    guarded: &Guarded<'_>,
-    analysis: &Analysis,
-    lister: &Invocation,
-    passes: &dyn Fn(&str) -> bool,
-) -> Option<PathBuf> {
+/// Whether a name of a file comes through the filters behind a program that lists it.
+type Passes<'a> = &'a dyn Fn(&str) -> bool;
+
+fn listed_by(lister: &Judged<'_>, passes: Passes<'_>) -> Option<PathBuf> {
     match lister.program.as_str() {
-        "bfs" | "find" | "gfind" => return found_by(guarded, lister, Deed::Prints, passes),
-        "fd" | "fdfind" => return found_by_fd(guarded, lister, passes),
-        "compgen" => return completed(guarded, lister, passes),
+        "bfs" | "find" | "gfind" => return found_by(lister, Deed::Prints, passes),
+        "fd" | "fdfind" => return found_by_fd(lister, passes),
+        "compgen" => return completed(lister, passes),
         "locate" | "plocate" | "mlocate" | "mdfind" => {
             return lister.operands().find_map(|word| {
                 let anywhere = format!(
                     "/**/*{}*",
                     word.text.trim_matches(['/', '*']).to_lowercase()
                 );
-                let hit = guarded.hit(&taken(PathBuf::from(anywhere), true));
+                let hit = lister.guarded.hit(&taken(PathBuf::from(anywhere), true));
                 hit.filter(|hit| passes(&hit.to_string_lossy()))
             });
         }
@@ -63,9 +57,9 @@ fn listed_by(
     if !lists_hidden(lister) {
         return None;
     }
-    let is_steered = is_steered(analysis, lister);
+    let is_steered = is_steered(lister.analysis, lister);
     if lister.program == "git" {
-        return by_git(guarded, lister, is_steered, passes);
+        return by_git(lister, is_steered, passes);
     }
     let is_search = searches(&lister.program);
     let is_flat = matches!(
@@ -76,12 +70,11 @@ fn listed_by(
     let is_bare = roots.is_empty();
     let roots = if is_bare { vec!["."] } else { roots };
     roots.into_iter().find_map(|root| {
-        let dir = path_of(guarded, lister, root);
-        if let Some(hit) = at_root(guarded, &dir, root) {
+        let dir = lister.path_of(root);
+        if let Some(hit) = at_root(lister.guarded, &dir, root) {
             return passes(root).then_some(hit);
         }
-        let mut below = guarded.below(&dir).into_iter();
-        below.find_map(|way| {
+        lister.guarded.below(&dir).find_map(|way| {
             let path = dir.join(&way);
             let is_named = !(is_search && path.is_dir() || is_flat && way.iter().count() > 1);
             // A search tells of what it was sent into by that name; others may leave it out.
@@ -94,15 +87,9 @@ fn listed_by(
 }
 
 /// Returns what is guarded and among the names of files by which the shell completes a word: `compgen -f .a`.
-fn completed(
-    guarded: &Guarded<'_>,
-    shell: &Invocation,
-    passes: &dyn Fn(&str) -> bool,
-) -> Option<PathBuf> {
-    if !['f', 'd', 'A', 'o']
-        .iter()
-        .any(|letter| shell.has_short(*letter))
-    {
+fn completed(shell: &Judged<'_>, passes: Passes<'_>) -> Option<PathBuf> {
+    let completes = ['f', 'd', 'A', 'o'].iter();
+    if !completes.into_iter().any(|letter| shell.has_short(*letter)) {
         return None;
     }
     let words: Vec<&str> = shell.operands().map(|word| word.text.as_str()).collect();
@@ -112,24 +99,17 @@ fn completed(
         _ => "",
     };
     let (folder, start) = word.rsplit_once('/').unwrap_or((".", word));
-    let dir = path_of(guarded, shell, folder);
-    let mut below = guarded.below(&dir).into_iter();
-    below.find_map(|way| {
+    let dir = shell.path_of(folder);
+    shell.guarded.below(&dir).find_map(|way| {
         let name = way.iter().next()?.to_string_lossy().into_owned();
         (name.starts_with(start) && passes(&name)).then(|| dir.join(&way))
     })
 }
 
 /// Returns what is guarded and listed by a command of git, by its name from there or from the top of the project.
-fn by_git(
-    guarded: &Guarded<'_>,
-    git: &Invocation,
-    is_steered: bool,
-    passes: &dyn Fn(&str) -> bool,
-) -> Option<PathBuf> {
-    let listing = Listing::of(guarded, git, is_steered);
-    let mut below = guarded.below(&listing.top).into_iter();
-    below.find_map(|way| {
+fn by_git(git: &Judged<'_>, is_steered: bool, passes: Passes<'_>) -> Option<PathBuf> {
+    let listing = Listing::of(git, is_steered);
+    git.guarded.below(&listing.top).find_map(|way| {
         let path = listing.top.join(&way);
         let is_named = listing.names_folders() || !path.is_dir();
         let from_here = path.strip_prefix(&listing.here).unwrap_or(&way);
@@ -149,21 +129,15 @@ fn at_root(guarded: &Guarded<'_>, dir: &Path, root: &str) -> Option<PathBuf> {
 }
 
 /// Returns what is guarded and comes to what a `find` does with what it finds.
-pub(super) fn found_by(
-    guarded: &Guarded<'_>,
-    find: &Invocation,
-    deed: Deed,
-    passes: &dyn Fn(&str) -> bool,
-) -> Option<PathBuf> {
+pub(super) fn found_by(find: &Judged<'_>, deed: Deed, passes: Passes<'_>) -> Option<PathBuf> {
     let expression = Expression::of(find, deed);
     let (roots, _) = roots(find);
     roots.into_iter().find_map(|root| {
-        let dir = path_of(guarded, find, &root.text);
-        if let Some(hit) = at_root(guarded, &dir, &root.text) {
+        let dir = find.path_of(&root.text);
+        if let Some(hit) = at_root(find.guarded, &dir, &root.text) {
             return passes(&printed(&root.text, Path::new("x"))).then_some(hit);
         }
-        let mut below = guarded.below(&dir).into_iter();
-        let way = below.find(|way| {
+        let way = find.guarded.below(&dir).find(|way| {
             expression.reaches(&root, &dir, way) && passes(&printed(&root.text, way))
         })?;
         Some(dir.join(way))
@@ -171,21 +145,19 @@ pub(super) fn found_by(
 }
 
 /// Returns what is guarded and found by an `fd`.
-pub(super) fn found_by_fd(
-    guarded: &Guarded<'_>,
-    fd: &Invocation,
-    passes: &dyn Fn(&str) -> bool,
-) -> Option<PathBuf> {
+pub(super) fn found_by_fd(fd: &Judged<'_>, passes: Passes<'_>) -> Option<PathBuf> {
     let search = Fd::of(fd);
     let at = |root: &str| {
-        let base = search.base.map(|base| path_of(guarded, fd, base));
+        let base = search.base.map(|base| fd.path_of(base));
         let here = base.or_else(|| fd.work_dir.clone()).unwrap_or_default();
-        lexical(root, &here, guarded.home())
+        lexical(root, &here, fd.guarded.home())
     };
     // Where it is sent it goes, whatever the name begins with.
     let named = search.roots.iter().chain(&search.base);
     let named = named.map(|root| at(root));
-    let hit = named.into_iter().find_map(|dir| guarded.covers_word(&dir));
+    let hit = named
+        .into_iter()
+        .find_map(|dir| fd.guarded.covers_word(&dir));
     if hit.is_some() || !lists_hidden(fd) {
         return hit.filter(|hit| passes(&hit.to_string_lossy()));
     }
@@ -197,8 +169,7 @@ pub(super) fn found_by_fd(
     };
     roots.iter().find_map(|root| {
         let dir = at(root);
-        let mut below = guarded.below(&dir).into_iter();
-        let way = below.find(|way| {
+        let way = fd.guarded.below(&dir).find(|way| {
             let names = [printed(root, way), way.to_string_lossy().into_owned()];
             search.finds(root, way) && names.iter().any(|name| passes(name))
         })?;
@@ -242,7 +213,7 @@ pub(super) fn by_code(guarded: &Guarded<'_>, analysis: &Analysis) -> Option<Path
                     && !way.iter().any(is_left_out)
                     && (walk.picked.is_empty() || walk.picked.iter().any(is_picked))
             };
-            let way = guarded.below(&root).into_iter().find(is_met)?;
+            let way = guarded.below(&root).find(is_met)?;
             return Some(root.join(way));
         }
         if walk.picked.is_empty() {
