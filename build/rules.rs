@@ -92,13 +92,19 @@ fn rule(preset: &str, rule: &format::Rule<'_>) -> String {
     format!(
         "Rule {{ id: B({id:?}), preset: B({preset:?}), severity: Severity::{severity}, strict: {strict}, \
          reason: B({reason:?}), instead: B({instead:?}), patterns: B({patterns:?}), unless: B({unless:?}), firsts: {} }},\n",
-        rule.firsts()
+        grouped(rule.firsts())
     )
 }
 
+/// Returns a number as it is written in code, in groups of digits.
+fn grouped(number: u64) -> String {
+    let groups = [48, 32, 16, 0].map(|shift| format!("{:04x}", number >> shift & 0xffff));
+    format!("0x{}", groups.join("_"))
+}
+
 fn slices(names: &BTreeMap<String, Vec<usize>>) -> String {
-    names
+    let names = names
         .iter()
-        .map(|(name, at)| format!("({name:?}, &{at:?}), "))
-        .collect()
+        .map(|(name, at)| format!("({name:?}, &{at:?})"));
+    names.collect::<Vec<_>>().join(", ")
 }

@@ -311,7 +311,7 @@ pub(super) fn is_own_infrastructure(digest: &Digest<'_>) -> bool {
     let is_of_nowhere = |text: &str| {
         let others = words!("outer-blocks", lines);
         let mut resources = text.split("resource \"").skip(1);
-        !holds_any(&text, others)
+        !holds_any(text, others)
             && resources.all(|of| OF_NOWHERE.iter().any(|start| of.starts_with(start)))
     };
     is_in_made_folder(digest, &Word::plain("."))

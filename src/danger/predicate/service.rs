@@ -17,7 +17,7 @@ pub(super) fn effects(digest: &Digest<'_>) -> Vec<&'static str> {
 /// Whether code loads a library of a service, and goes neither to this machine nor to what stands in for the service.
 fn uses_service(text: &str) -> bool {
     const LOADS: &[&str] = &["import", "require", "from", "use "];
-    let is_for_tests = holds_any(&text, words!("stand-ins"));
+    let is_for_tests = holds_any(text, words!("stand-ins"));
     !is_for_tests
         && text.split(['\n', ';']).any(|line| {
             holds_any(line, LOADS)
