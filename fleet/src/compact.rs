@@ -9,11 +9,11 @@ use std::process::ExitCode;
 use ahp::analysis::parse_since;
 use ahp::engine::{Clock as _, SystemClock};
 use chrono::NaiveDate;
+use parquet::errors::ParquetError;
 
-use crate::disk::{self, Mode};
 use crate::error::FleetError;
-use crate::lake::{self, About};
-use crate::table::{ALL, Cell, Rows, Table};
+use crate::lake::{self, About, Source, Writer};
+use crate::table::{ALL, Cell, Table};
 use crate::tell;
 
 /// The size of a compacted file, as far as the sizes of its sources tell.
@@ -125,45 +125,35 @@ fn compact(lake: &Path, table: &'static Table, dir: &Path) -> Result<bool, Fleet
         return Ok(true);
     }
     let mut is_whole = true;
-    let (mut rows, mut used, mut bytes) = (Rows::of(table), Vec::new(), 0);
-    let (mut made, mut batches) = (Vec::new(), Vec::new());
-    for file in &files {
-        match lake::read(file, table) {
-            Ok((read, of)) => {
-                batches.extend(of);
-                bytes += fs::metadata(file).map_or(0, |about| about.len());
-                rows.rows.extend(read.rows);
-                used.push(file.clone());
-            }
+    let mut sources = Vec::new();
+    for file in files {
+        // Read to its end, so that a torn one is left out whole.
+        let looked = Source::open(&file, table).and_then(|mut source| {
+            while source.next_group()?.is_some() {}
+            Ok(source.batches)
+        });
+        match looked {
+            Ok(batches) => sources.push((file, batches)),
             Err(error) => {
                 tell(&format!("left as it is: {error}"));
                 is_whole = false;
             }
         }
     }
-    let parts = usize::try_from(bytes.div_ceil(TARGET_BYTES))
-        .unwrap_or(1)
-        .max(1);
-    sort_and_drop_doubles(&mut rows);
-    let batches = lake::joined(batches);
-    let each = rows.rows.len().div_ceil(parts).max(1);
-    for (number, part) in rows.rows.chunks(each).enumerate() {
-        let part = Rows {
-            table,
-            rows: part.to_vec(),
-        };
-        let name = format!("{COMPACTED}-{}-{number}.parquet", part.rows.len());
-        let encoded = lake::encode(&part, &batches_of(&part, &batches)).map_err(|error| {
-            FleetError::Table {
-                verb: "written",
-                path: dir.join(&name),
-                error: error.to_string(),
-            }
-        })?;
-        let dotted = dir.join(format!(".{name}.new"));
-        disk::write_whole(&dotted, &encoded, Mode::Shared)?;
-        made.push((dotted, dir.join(name)));
+    let used: Vec<PathBuf> = sources.iter().map(|(file, _)| file.clone()).collect();
+    let batches = sources.iter().flat_map(|(_, batches)| batches.clone());
+    let batches = lake::joined(batches.collect());
+    let mut made = Made::new(dir, table, &batches);
+    let mut merged = Merged::new(table, sources);
+    let mut last = None;
+    while let Some((key, row)) = merged.next_row()? {
+        // It came twice.
+        if last.as_ref() != Some(&key) {
+            made.push(&key, row)?;
+            last = Some(key);
+        }
     }
+    let made = made.finish()?;
     move_aside(lake, dir, table, &used)?;
     for (dotted, path) in &made {
         fs::rename(dotted, path).map_err(|error| FleetError::io("rename", dotted, error))?;
@@ -177,15 +167,175 @@ fn compact(lake: &Path, table: &'static Table, dir: &Path) -> Result<bool, Fleet
     Ok(is_whole)
 }
 
-/// Returns the batches of the logs that some rows are of.
-fn batches_of(part: &Rows, batches: &[About]) -> Vec<About> {
-    let log = |row: Option<&Vec<Cell>>| part.cell(row.map_or(&[], Vec::as_slice), "log_id").clone();
-    let (first, last) = (log(part.rows.first()), log(part.rows.last()));
-    let is_of_part = |about: &&About| {
-        let log = Cell::text(&about.log_id);
-        first <= log && log <= last
-    };
-    batches.iter().filter(is_of_part).cloned().collect()
+/// What rows are sorted by: log, record and place.
+type Key = [Cell; 3];
+
+/// The rows of many files in their order. A file is opened when its first row may be the next one, so that few of them, and
+/// of each one group of rows, are held at once.
+struct Merged {
+    table: &'static Table,
+    places: [Option<usize>; 3],
+    /// Those that are not open yet, the first of them at the end.
+    closed: Vec<(Key, PathBuf)>,
+    open: Vec<Open>,
+}
+
+/// A file that is being read.
+struct Open {
+    source: Source,
+    rows: std::iter::Peekable<std::vec::IntoIter<Vec<Cell>>>,
+    key: Key,
+}
+
+impl Merged {
+    fn new(table: &'static Table, sources: Vec<(PathBuf, Vec<About>)>) -> Self {
+        let first = |batches: &[About]| {
+            let firsts = batches.iter().map(|about| {
+                let seq = i64::try_from(about.first_seq).unwrap_or(i64::MAX);
+                [Cell::text(&about.log_id), Cell::Int(seq), Cell::Null]
+            });
+            // Of one that says nothing of itself, any row may be the first.
+            firsts.min().unwrap_or([Cell::Null, Cell::Null, Cell::Null])
+        };
+        let mut closed: Vec<(Key, PathBuf)> = sources
+            .into_iter()
+            .map(|(file, batches)| (first(&batches), file))
+            .collect();
+        closed.sort_by(|a, b| b.cmp(a));
+        Self {
+            table,
+            places: ["log_id", "seq", "pos"].map(|name| table.place(name)),
+            closed,
+            open: Vec::new(),
+        }
+    }
+
+    fn next_row(&mut self) -> Result<Option<(Key, Vec<Cell>)>, FleetError> {
+        loop {
+            let first = (0..self.open.len()).min_by(|a, b| {
+                let key = |at: &usize| self.open.get(*at).map(|open| &open.key);
+                key(a).cmp(&key(b))
+            });
+            let key = first.and_then(|at| Some(&self.open.get(at)?.key));
+            let waits = |(begins, _): &mut (Key, PathBuf)| key.is_none_or(|key| *begins <= *key);
+            if let Some((_, file)) = self.closed.pop_if(waits) {
+                let source = Source::open(&file, self.table)?;
+                let rows = Vec::new().into_iter().peekable();
+                let key = [Cell::Null, Cell::Null, Cell::Null];
+                self.open.extend(self.filled(Open { source, rows, key })?);
+                continue;
+            }
+            let Some(at) = first else {
+                return Ok(None);
+            };
+            let mut open = self.open.swap_remove(at);
+            let key = open.key.clone();
+            let row = open.rows.next();
+            self.open.extend(self.filled(open)?);
+            if let Some(row) = row {
+                return Ok(Some((key, row)));
+            }
+        }
+    }
+
+    /// Reads on where the rows of a group are at their end; none where all were read.
+    fn filled(&self, mut open: Open) -> Result<Option<Open>, FleetError> {
+        while open.rows.peek().is_none() {
+            let Some(mut rows) = open.source.next_group()? else {
+                return Ok(None);
+            };
+            rows.sort_by_cached_key(|row| self.key(row));
+            open.rows = rows.into_iter().peekable();
+        }
+        if let Some(row) = open.rows.peek() {
+            open.key = self.key(row);
+        }
+        Ok(Some(open))
+    }
+
+    fn key(&self, row: &[Cell]) -> Key {
+        let cell = |place: Option<usize>| row.get(place?).cloned();
+        self.places.map(|place| cell(place).unwrap_or(Cell::Null))
+    }
+}
+
+/// The new files of a day, under dotted names.
+struct Made<'m> {
+    dir: &'m Path,
+    table: &'static Table,
+    batches: &'m [About],
+    /// The one that is being written, where, and the logs of its first row and its last.
+    writing: Option<(Writer<File>, PathBuf, [Cell; 2])>,
+    done: Vec<(PathBuf, PathBuf)>,
+}
+
+impl<'m> Made<'m> {
+    const fn new(dir: &'m Path, table: &'static Table, batches: &'m [About]) -> Self {
+        Self {
+            dir,
+            table,
+            batches,
+            writing: None,
+            done: Vec::new(),
+        }
+    }
+
+    fn push(&mut self, [log, ..]: &Key, row: Vec<Cell>) -> Result<(), FleetError> {
+        if self
+            .writing
+            .as_ref()
+            .is_some_and(|(writer, ..)| writer.bytes() >= TARGET_BYTES)
+        {
+            self.close()?;
+        }
+        if self.writing.is_none() {
+            let dotted = self
+                .dir
+                .join(format!(".{COMPACTED}-{}.new", self.done.len()));
+            let file =
+                File::create(&dotted).map_err(|error| FleetError::io("create", &dotted, error))?;
+            let writer = Writer::new(file, self.table);
+            let writer = writer.map_err(|error| of_writing(&dotted, &error))?;
+            self.writing = Some((writer, dotted, [log.clone(), log.clone()]));
+        }
+        let Some((writer, dotted, [_, last])) = &mut self.writing else {
+            return Ok(());
+        };
+        *last = log.clone();
+        writer.push(row).map_err(|error| of_writing(dotted, &error))
+    }
+
+    fn close(&mut self) -> Result<(), FleetError> {
+        let Some((writer, dotted, [first, last])) = self.writing.take() else {
+            return Ok(());
+        };
+        let of_part = |about: &&About| {
+            let log = Cell::text(&about.log_id);
+            first <= log && log <= last
+        };
+        let batches: Vec<About> = self.batches.iter().filter(of_part).cloned().collect();
+        let rows = writer.rows();
+        let file = writer.finish(&batches);
+        let file = file.map_err(|error| of_writing(&dotted, &error))?;
+        file.sync_all()
+            .map_err(|error| FleetError::io("write", &dotted, error))?;
+        let name = format!("{COMPACTED}-{rows}-{}.parquet", self.done.len());
+        self.done.push((dotted, self.dir.join(name)));
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Vec<(PathBuf, PathBuf)>, FleetError> {
+        self.close()?;
+        Ok(self.done)
+    }
+}
+
+fn of_writing(path: &Path, error: &ParquetError) -> FleetError {
+    FleetError::Table {
+        verb: "written",
+        path: path.to_owned(),
+        error: error.to_string(),
+    }
 }
 
 /// Where the files of a day go that were replaced.
@@ -205,23 +355,11 @@ fn move_aside(lake: &Path, dir: &Path, table: &Table, files: &[PathBuf]) -> Resu
     Ok(())
 }
 
-/// Sorts by log, record and place, and drops rows that came twice.
-fn sort_and_drop_doubles(rows: &mut Rows) {
-    let places: Vec<usize> = ["log_id", "seq", "pos"]
-        .iter()
-        .filter_map(|name| rows.table.place(name))
-        .collect();
-    let key = |row: &Vec<Cell>| -> Vec<Cell> {
-        let cell = |place: &usize| row.get(*place).cloned().unwrap_or(Cell::Null);
-        places.iter().map(cell).collect()
-    };
-    rows.rows.sort_by_cached_key(&key);
-    rows.rows.dedup_by(|a, b| key(a) == key(b));
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::disk::{self, Mode};
+    use crate::table::Rows;
 
     /// Ten records of a log, each a row of the evaluations.
     fn part(first: i64) -> Rows {
@@ -307,6 +445,36 @@ mod tests {
             let expected: Vec<About> = expected.into_iter().chain([late]).collect();
             assert_eq!(told, expected, "{batches:?}");
         }
+    }
+
+    #[test]
+    fn rows_of_many_files_come_in_their_order_and_each_once_and_few_files_are_open() {
+        let dir = tempfile::tempdir().unwrap();
+        let table = ALL[0];
+        let mut sources = Vec::new();
+        let logs = ["c", "a", "b"];
+        for (log, first) in logs
+            .iter()
+            .flat_map(|log| [20, 0, 10, 5].map(|first| (log, first)))
+        {
+            let rows = of_log(log, first);
+            let about = batch(log, u64::try_from(first).unwrap());
+            let path = dir.path().join(format!("{log}-{first}.parquet"));
+            let bytes = lake::encode(&rows, std::slice::from_ref(&about)).unwrap();
+            disk::write_whole(&path, &bytes, Mode::Shared).unwrap();
+            sources.push((path, vec![about]));
+        }
+        let mut merged = Merged::new(table, sources);
+        let (mut keys, mut most_open) = (Vec::new(), 0);
+        while let Some((key, _)) = merged.next_row().unwrap() {
+            most_open = most_open.max(merged.open.len());
+            keys.push(key);
+        }
+        assert_eq!((keys.len(), keys.is_sorted()), (120, true));
+        keys.dedup();
+        assert_eq!(keys.len(), 90);
+        // Those of one log that overlap, and no other.
+        assert!(most_open <= 3, "{most_open}");
     }
 
     #[test]

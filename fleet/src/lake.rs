@@ -5,7 +5,8 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::path::Path;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use chrono::{DateTime, NaiveDate};
@@ -120,41 +121,66 @@ fn by_day(rows: &Rows) -> BTreeMap<NaiveDate, Rows> {
     days
 }
 
-/// Writes rows as a Parquet file: zstd at level 3, dictionaries, row groups of up to 100,000 rows.
+/// Writes rows as a Parquet file.
 ///
 /// # Errors
 /// A row does not fit its table.
 pub(crate) fn encode(rows: &Rows, batches: &[About]) -> Result<Vec<u8>, ParquetError> {
-    let mut metadata = vec![("ahp.schema", SCHEMA.to_string())];
-    match batches {
-        [about] => metadata.extend([
-            ("ahp.log_id", about.log_id.clone()),
-            ("ahp.first_seq", about.first_seq.to_string()),
-            ("ahp.last_seq", about.last_seq.to_string()),
-            ("ahp.prev", about.prev.clone()),
-            ("ahp.hash", about.hash.clone()),
-            ("ahp.lost", about.lost.to_string()),
-        ]),
-        batches => {
-            let listed = serde_json::to_string(batches);
-            let listed = listed.map_err(|error| ParquetError::External(Box::new(error)))?;
-            metadata.push((BATCHES, listed));
-        }
-    }
-    let metadata = metadata.into_iter();
-    let metadata = metadata.map(|(key, value)| KeyValue::new(key.to_owned(), value));
-    let properties = WriterProperties::builder()
-        .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?))
-        .set_dictionary_enabled(true)
-        .set_created_by(concat!("ahp-fleet ", env!("CARGO_PKG_VERSION")).to_owned())
-        .set_key_value_metadata(Some(metadata.collect()))
-        .build();
-    let schema = Arc::new(parse_message_type(&schema(rows.table))?);
-    let mut bytes = Vec::new();
-    let mut writer = SerializedFileWriter::new(&mut bytes, schema, Arc::new(properties))?;
+    let mut writer = Writer::new(Vec::new(), rows.table)?;
     for group in rows.rows.chunks(ROW_GROUP) {
-        let mut group_writer = writer.next_row_group()?;
-        for (place, column) in rows.table.columns().enumerate() {
+        writer.write(group)?;
+    }
+    writer.finish(batches)
+}
+
+/// Writes a Parquet file: zstd at level 3, dictionaries, row groups of up to 100,000 rows.
+pub(crate) struct Writer<W: Write + Send> {
+    table: &'static Table,
+    to: SerializedFileWriter<W>,
+    waiting: Vec<Vec<Cell>>,
+    written: usize,
+}
+
+impl<W: Write + Send> Writer<W> {
+    pub(crate) fn new(to: W, table: &'static Table) -> Result<Self, ParquetError> {
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?))
+            .set_dictionary_enabled(true)
+            .set_created_by(concat!("ahp-fleet ", env!("CARGO_PKG_VERSION")).to_owned())
+            .build();
+        let schema = Arc::new(parse_message_type(&schema(table))?);
+        Ok(Self {
+            table,
+            to: SerializedFileWriter::new(to, schema, Arc::new(properties))?,
+            waiting: Vec::new(),
+            written: 0,
+        })
+    }
+
+    /// Adds a row; it is written with the others of its group.
+    pub(crate) fn push(&mut self, row: Vec<Cell>) -> Result<(), ParquetError> {
+        self.waiting.push(row);
+        if self.waiting.len() == ROW_GROUP {
+            let group = std::mem::take(&mut self.waiting);
+            self.write(&group)?;
+        }
+        Ok(())
+    }
+
+    /// How many rows it has.
+    pub(crate) const fn rows(&self) -> usize {
+        self.written + self.waiting.len()
+    }
+
+    /// How many bytes were written, without the rows that wait.
+    pub(crate) fn bytes(&self) -> u64 {
+        u64::try_from(self.to.bytes_written()).unwrap_or(u64::MAX)
+    }
+
+    fn write(&mut self, group: &[Vec<Cell>]) -> Result<(), ParquetError> {
+        self.written += group.len();
+        let mut group_writer = self.to.next_row_group()?;
+        for (place, column) in self.table.columns().enumerate() {
             let Some(mut to) = group_writer.next_column()? else {
                 break;
             };
@@ -165,9 +191,37 @@ pub(crate) fn encode(rows: &Rows, batches: &[About]) -> Result<Vec<u8>, ParquetE
             to.close()?;
         }
         group_writer.close()?;
+        Ok(())
     }
-    writer.close()?;
-    Ok(bytes)
+
+    /// Ends the file with what it says of itself.
+    pub(crate) fn finish(mut self, batches: &[About]) -> Result<W, ParquetError> {
+        let rest = std::mem::take(&mut self.waiting);
+        if !rest.is_empty() {
+            self.write(&rest)?;
+        }
+        let mut metadata = vec![("ahp.schema", SCHEMA.to_string())];
+        match batches {
+            [about] => metadata.extend([
+                ("ahp.log_id", about.log_id.clone()),
+                ("ahp.first_seq", about.first_seq.to_string()),
+                ("ahp.last_seq", about.last_seq.to_string()),
+                ("ahp.prev", about.prev.clone()),
+                ("ahp.hash", about.hash.clone()),
+                ("ahp.lost", about.lost.to_string()),
+            ]),
+            batches => {
+                let listed = serde_json::to_string(batches);
+                let listed = listed.map_err(|error| ParquetError::External(Box::new(error)))?;
+                metadata.push((BATCHES, listed));
+            }
+        }
+        for (key, value) in metadata {
+            let pair = KeyValue::new(key.to_owned(), value);
+            self.to.append_key_value_metadata(pair);
+        }
+        self.to.into_inner()
+    }
 }
 
 /// Returns the schema of a table in the words of Parquet.
@@ -227,72 +281,99 @@ fn write<'c, T: DataType>(
     Ok(())
 }
 
-/// Reads a file of a table, with the batches that it says it is of.
-///
-/// # Errors
-/// It cannot be read, is torn, or has a newer schema than this program knows.
-pub(crate) fn read(path: &Path, table: &'static Table) -> Result<(Rows, Vec<About>), FleetError> {
-    let fault = |error: String| FleetError::Table {
-        verb: "read",
-        path: path.to_owned(),
-        error,
-    };
-    let file = File::open(path).map_err(|error| FleetError::io("read", path, error))?;
-    let reader = SerializedFileReader::new(file).map_err(|error| fault(error.to_string()))?;
-    let metadata = reader.metadata().file_metadata();
-    let told = metadata.key_value_metadata().map_or(&[][..], Vec::as_slice);
-    let value = |key: &str| {
-        let pair = told.iter().find(|pair| pair.key == key);
-        pair.and_then(|pair| pair.value.clone()).unwrap_or_default()
-    };
-    match value("ahp.schema").parse::<u32>() {
-        Ok(version) if version <= SCHEMA => {}
-        Ok(version) => {
-            return Err(fault(format!(
-                "it has tables of version {version}, and this program knows {SCHEMA}"
-            )));
+/// A file of a table, of which the rows are read group by group.
+pub(crate) struct Source {
+    path: PathBuf,
+    table: &'static Table,
+    reader: SerializedFileReader<File>,
+    /// What it says that it is of.
+    pub(crate) batches: Vec<About>,
+    next: usize,
+}
+
+impl Source {
+    /// Opens it.
+    ///
+    /// # Errors
+    /// It cannot be read, is torn, or has a newer schema than this program knows.
+    pub(crate) fn open(path: &Path, table: &'static Table) -> Result<Self, FleetError> {
+        let fault = |error: String| of_reading(path, error);
+        let file = File::open(path).map_err(|error| FleetError::io("read", path, error))?;
+        let reader = SerializedFileReader::new(file).map_err(|error| fault(error.to_string()))?;
+        let metadata = reader.metadata().file_metadata();
+        let told = metadata.key_value_metadata().map_or(&[][..], Vec::as_slice);
+        let value = |key: &str| {
+            let pair = told.iter().find(|pair| pair.key == key);
+            pair.and_then(|pair| pair.value.clone()).unwrap_or_default()
+        };
+        match value("ahp.schema").parse::<u32>() {
+            Ok(version) if version <= SCHEMA => {}
+            Ok(version) => {
+                return Err(fault(format!(
+                    "it has tables of version {version}, and this program knows {SCHEMA}"
+                )));
+            }
+            Err(_) => return Err(fault("it is not a table of `ahp`".to_owned())),
         }
-        Err(_) => return Err(fault("it is not a table of `ahp`".to_owned())),
+        let batches = match value(BATCHES).as_str() {
+            "" => vec![About {
+                log_id: value("ahp.log_id"),
+                first_seq: value("ahp.first_seq").parse().unwrap_or_default(),
+                last_seq: value("ahp.last_seq").parse().unwrap_or_default(),
+                prev: value("ahp.prev"),
+                hash: value("ahp.hash"),
+                lost: value("ahp.lost").parse().unwrap_or_default(),
+            }],
+            listed => serde_json::from_str(listed).map_err(|error| fault(error.to_string()))?,
+        };
+        Ok(Self {
+            path: path.to_owned(),
+            table,
+            reader,
+            batches,
+            next: 0,
+        })
     }
-    let batches = match value(BATCHES).as_str() {
-        "" => vec![About {
-            log_id: value("ahp.log_id"),
-            first_seq: value("ahp.first_seq").parse().unwrap_or_default(),
-            last_seq: value("ahp.last_seq").parse().unwrap_or_default(),
-            prev: value("ahp.prev"),
-            hash: value("ahp.hash"),
-            lost: value("ahp.lost").parse().unwrap_or_default(),
-        }],
-        listed => serde_json::from_str(listed).map_err(|error| fault(error.to_string()))?,
-    };
-    let mut rows = Rows::of(table);
-    for group in 0..reader.num_row_groups() {
-        let group = reader
-            .get_row_group(group)
-            .map_err(|error| fault(error.to_string()))?;
+
+    /// Returns the rows of the next group; none behind the last.
+    ///
+    /// # Errors
+    /// The file is torn.
+    pub(crate) fn next_group(&mut self) -> Result<Option<Vec<Vec<Cell>>>, FleetError> {
+        if self.next == self.reader.num_row_groups() {
+            return Ok(None);
+        }
+        self.next += 1;
+        let rows = self.group(self.next - 1);
+        rows.map(Some)
+            .map_err(|error| of_reading(&self.path, error.to_string()))
+    }
+
+    fn group(&self, number: usize) -> Result<Vec<Vec<Cell>>, ParquetError> {
+        let group = self.reader.get_row_group(number)?;
         let count = usize::try_from(group.metadata().num_rows()).unwrap_or_default();
-        let first = rows.rows.len();
-        rows.rows.resize(first + count, Vec::new());
-        for (place, column) in table.columns().enumerate() {
+        let mut rows = vec![Vec::with_capacity(self.table.columns().count()); count];
+        for (place, column) in self.table.columns().enumerate() {
             if place >= group.num_columns() && !column.is_required {
                 // It was written before the column was added.
-                rows.rows
-                    .iter_mut()
-                    .skip(first)
-                    .for_each(|row| row.push(Cell::Null));
+                rows.iter_mut().for_each(|row| row.push(Cell::Null));
                 continue;
             }
-            let from = group
-                .get_column_reader(place)
-                .map_err(|error| fault(error.to_string()))?;
-            let cells =
-                read_column(from, *column, count).map_err(|error| fault(error.to_string()))?;
-            for (row, cell) in rows.rows.iter_mut().skip(first).zip(cells) {
+            let cells = read_column(group.get_column_reader(place)?, *column, count)?;
+            for (row, cell) in rows.iter_mut().zip(cells) {
                 row.push(cell);
             }
         }
+        Ok(rows)
     }
-    Ok((rows, batches))
+}
+
+fn of_reading(path: &Path, error: String) -> FleetError {
+    FleetError::Table {
+        verb: "read",
+        path: path.to_owned(),
+        error,
+    }
 }
 
 fn read_column(
@@ -348,6 +429,16 @@ fn cells<T: DataType>(
         .iter()
         .map(|level| if *level == 0 { Ok(Cell::Null) } else { next() })
         .collect()
+}
+
+/// Reads all of a file.
+#[cfg(test)]
+pub(crate) fn read(path: &Path, table: &'static Table) -> Result<(Rows, Vec<About>), FleetError> {
+    let (mut source, mut rows) = (Source::open(path, table)?, Rows::of(table));
+    while let Some(group) = source.next_group()? {
+        rows.rows.extend(group);
+    }
+    Ok((rows, source.batches))
 }
 
 #[cfg(test)]

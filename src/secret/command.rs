@@ -54,6 +54,17 @@ impl<'t> Word<'t> {
     /// Returns where the secret stands in the word: all of it, or behind what it begins after.
     fn secret(&self, after: Option<&str>) -> Option<Range<usize>> {
         let secret = match after {
+            // Of `http://me:hunter22@host` it is what stands before the host.
+            Some(marks) if marks.ends_with('@') => {
+                let end = self.text.rfind('@')?;
+                let from = self.text.find("://").map_or(0, |scheme| scheme + 3);
+                let named = self.text.get(from..end)?;
+                let at = from + named.find(marks.trim_end_matches('@'))? + 1;
+                Self {
+                    text: self.text.get(at..end)?,
+                    ..self.behind(at)
+                }
+            }
             Some(mark) => {
                 let at = self.text.find(mark)?;
                 // The name before a mark is not empty: `/nolog` names nobody.

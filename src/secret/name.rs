@@ -67,10 +67,24 @@ pub(super) fn find(text: &str, row: u16, word: &Range<usize>) -> Option<Named> {
         "scheme" => SecretValue::at(text, word.end)
             .filter(|value| value.is_long(text))
             .map(|value| named(text, value, false)),
+        "query" => SecretValue::at(text, word.end)
+            .filter(|value| value.quote.is_none() && value.text(text).len() >= SHORTEST)
+            .map(|value| named(text, value, false)),
+        "pair" => second(text, word.end).map(|value| named(text, value, false)),
         "phrase" => argument(text, word.end, true).map(|value| named(text, value, false)),
         "variable" => None,
         way => behind_name(text, way, word),
     }
+}
+
+/// Returns the second of two values in parentheses, where it is a text: `db.auth("me", "hunter22")`.
+fn second(text: &str, from: usize) -> Option<SecretValue> {
+    let near = text.get(from..text.floor_char_boundary(from + NEAR))?;
+    let comma = near.find([',', ')', '\n'])?;
+    let behind = near.get(comma..)?.strip_prefix(',')?;
+    let blank = behind.len() - behind.trim_start().len();
+    let value = SecretValue::at(text, from + comma + 1 + blank)?;
+    (value.quote.is_some() && !value.text(text).is_empty()).then_some(value)
 }
 
 fn named(text: &str, value: SecretValue, is_random: bool) -> Named {

@@ -16,6 +16,7 @@ use super::issue_files::is_markdown;
 use crate::machine_key::ProjectKey;
 use crate::regular_file;
 use crate::signal::hex;
+use crate::stamp::Stamp;
 
 /// How many runs are remembered.
 const KEPT: usize = 64;
@@ -52,6 +53,7 @@ impl fmt::Display for TreeDigest {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tree {
     files: Vec<(String, [u8; 32])>,
+    stamps: Vec<Option<Stamp>>,
 }
 
 impl Tree {
@@ -78,11 +80,28 @@ impl Tree {
         });
         paths.sort_unstable();
         paths.dedup();
-        let files = paths
+        let read = |path: &String| {
+            let (digest, stamp) = digest_of(&root.join(path))?;
+            Ok(((path.clone(), digest), stamp))
+        };
+        let (files, stamps) = paths
             .par_iter()
-            .map(|path| Ok((path.clone(), digest_of(&root.join(path))?)))
-            .collect::<io::Result<Vec<_>>>()?;
-        Ok(Self { files })
+            .map(read)
+            .collect::<io::Result<Vec<_>>>()?
+            .into_iter()
+            .unzip();
+        Ok(Self { files, stamps })
+    }
+
+    /// Returns the files of this tree that were written, replaced or removed before `later` was read, be they the same again.
+    pub fn rewritten_by(&self, later: &Self) -> Vec<&str> {
+        let is_same = |path: &String, stamp: &Option<Stamp>| {
+            let at = later.files.binary_search_by(|(known, _)| known.cmp(path));
+            at.is_ok_and(|at| later.stamps.get(at) == Some(stamp))
+        };
+        let files = self.files.iter().zip(&self.stamps);
+        let differing = files.filter(|((path, _), stamp)| !is_same(path, stamp));
+        differing.map(|((path, _), _)| path.as_str()).collect()
     }
 
     /// Returns the digest of the whole, as if `left_out` were not there.
@@ -103,7 +122,7 @@ impl Tree {
     /// # Errors
     /// The file cannot be read.
     pub fn original_of(&self, root: &Path, path: &str) -> io::Result<Option<&str>> {
-        let digest = digest_of(&root.join(path))?;
+        let (digest, _) = digest_of(&root.join(path))?;
         let same = |(known, of): &&(String, [u8; 32])| known != path && *of == digest;
         Ok(self
             .files
@@ -166,12 +185,12 @@ fn walked(root: &Path, dir: &Path) -> Vec<String> {
         .collect()
 }
 
-/// Returns the digest of one file; a link counts by where it points, a deleted file by its absence.
-fn digest_of(path: &Path) -> io::Result<[u8; 32]> {
+/// Returns the digest and the state of one file; a link counts by where it points, a deleted file by its absence.
+fn digest_of(path: &Path) -> io::Result<([u8; 32], Option<Stamp>)> {
     let mut hash = Sha256::new();
     let meta = match fs::symlink_metadata(path) {
         Ok(meta) => meta,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok([0; 32]),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(([0; 32], None)),
         Err(error) => return Err(error),
     };
     if meta.is_symlink() {
@@ -187,7 +206,7 @@ fn digest_of(path: &Path) -> io::Result<[u8; 32]> {
         io::copy(&mut fs::File::open(path)?, &mut HashWriter(&mut hash))?;
     }
     // Sockets and pipes have no content.
-    Ok(hash.finalize().into())
+    Ok((hash.finalize().into(), Some(Stamp::of(&meta))))
 }
 
 struct HashWriter<'a>(&'a mut Sha256);

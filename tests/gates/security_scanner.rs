@@ -246,6 +246,21 @@ fn what_was_committed_on_the_only_branch_is_found() {
     assert!(project.judge("SecurityScanner", "").is_empty());
 }
 
+/// The settings of a repository can have git look at another folder.
+#[test]
+fn another_working_tree_in_the_settings_hides_nothing() {
+    let project = Project::new(&[("a.txt", "a\n")]).in_git();
+    let elsewhere = project.root().join(".git/elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    std::fs::copy(project.root().join("a.txt"), elsewhere.join("a.txt")).unwrap();
+    project.git(&["config", "core.worktree", elsewhere.to_str().unwrap()]);
+    for path in ["a.txt", "new.txt"] {
+        project.write(path, format!("key = '{}'\n", token()));
+    }
+    let signals = project.judge("SecurityScanner", "");
+    assert_eq!(signals[0].context.files, ["a.txt", "new.txt"]);
+}
+
 /// Git can be told not to look whether a file has changed.
 #[test]
 fn flags_of_the_index_hide_nothing() {

@@ -178,6 +178,38 @@ fn other_forms_are_cut_too() {
             "alter user a identified by '✂'",
         ),
         (
+            "curl 'https://x/a?key=hunter22&b=1' https://y/?a=1&sig=hunter22",
+            "curl 'https://x/a?key=✂&b=1' https://y/?a=1&sig=✂",
+        ),
+        (
+            "curl -x http://me:hunter22@proxy:3128 https://x",
+            "curl -x http://me:✂@proxy:3128 https://x",
+        ),
+        (
+            "curl --proxy 'me:hunter22@proxy:3128' https://x",
+            "curl --proxy 'me:✂@proxy:3128' https://x",
+        ),
+        (
+            r#"mongosh --eval "db.auth(\"me\", \"hunter22\")""#,
+            r#"mongosh --eval "db.auth(\"me\", \"✂\")""#,
+        ),
+        (
+            "requests.get(u, auth=('me', 'hunter22'))",
+            "requests.get(u, auth=('me', '✂'))",
+        ),
+        ("smtp.login(user, 'pw')", "smtp.login(user, '✂')"),
+        ("npm publish --otp=123456", "npm publish --otp=✂"),
+        ("npm publish --otp 123456", "npm publish --otp ✂"),
+        (
+            "aws sts get-session-token --token-code 123456",
+            "aws sts get-session-token --token-code ✂",
+        ),
+        ("x login passcode=123456", "x login passcode=✂"),
+        (
+            "read -rs PASSWORD <<< 'hunter 22'",
+            "read -rs PASSWORD <<< '✂'",
+        ),
+        (
             "create role a with password 'hunter22'",
             "create role a with password '✂'",
         ),
@@ -224,6 +256,14 @@ fn what_only_looks_like_one_stays() {
         "max_tokens",
         "the token is read from a file",
         "basic idea behind it",
+        "https://x/?key=name&sort=up",
+        "https://x/?key=$KEY",
+        "curl -x proxy:3128 https://x; curl -x http://proxy:3128 https://x",
+        "curl -x \"$P\" https://x",
+        "db.auth(user, password)",
+        "app.login('me')\nrun('a', 'bcdefg')",
+        "the desktop=123456 and the footprint=123456",
+        "read -r a b <<< \"$line\"",
         "std::env::var(\"TOKEN\")",
         "tokenizer = \"meta-llama/Llama-3.1-8B-Instruct\"",
         "<token> of the call: <token>",

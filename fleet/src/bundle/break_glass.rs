@@ -2,11 +2,13 @@
 //!
 //! What they find is logged all the same, and each evaluation says that the glass was broken.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use ahp::config::{Environment, parse_duration};
+use ahp::diagnostic::nearest;
 use ahp::engine::{Clock as _, SystemClock};
 use chrono::{DateTime, SubsecRound as _, Utc};
 use serde::{Deserialize, Serialize};
@@ -87,10 +89,31 @@ pub(super) fn run(environment: &Environment, args: &Args) -> Result<ExitCode, Fl
             "`--reason` is empty; it stands in every log".to_owned(),
         ));
     }
-    if args.machine.forbids_break_glass()? {
+    let in_force = args.machine.in_force();
+    if args.machine.forbids_break_glass(&in_force)? {
         return Err(FleetError::Refused(
             "the policy forbids it: `settings.forbid` names `break-glass`".to_owned(),
         ));
+    }
+    let locked = in_force.bindings.values().flatten();
+    let locked: BTreeSet<&str> = locked
+        .filter(|spec| spec.locked)
+        .map(|spec| spec.id.as_str())
+        .collect();
+    if let Some(id) = args.binding.iter().find(|id| !locked.contains(id.as_str())) {
+        let near = nearest(id, locked.iter().copied());
+        let hint = near.map_or_else(
+            || {
+                format!(
+                    "they are `{}`",
+                    locked.into_iter().collect::<Vec<_>>().join("`, `")
+                )
+            },
+            |near| format!("did you mean `{near}`?"),
+        );
+        return Err(FleetError::Refused(format!(
+            "no locked binding of the policy in force is called `{id}`; {hint}"
+        )));
     }
     let since = SystemClock.now().trunc_subsecs(0);
     let by = ["SUDO_USER", "USER", "LOGNAME"];

@@ -108,16 +108,21 @@ impl Machine {
         self.settings().map(|settings| settings.fleet)
     }
 
-    /// Whether the machine's owner lets nobody break the glass.
-    fn forbids_break_glass(&self) -> Result<bool, FleetError> {
-        let of_system = self.settings()?.forbid.contains(&Override::BreakGlass);
+    /// The policy of the bundle that is in force and of `/etc/ahp/hooks.yaml`.
+    fn in_force(&self) -> Config {
         let locations = Locations {
             bundle_dir: Some(self.store().0),
             administrator: rustix::process::geteuid().as_raw(),
+            system_layer: Some(self.root.join("etc/ahp/hooks.yaml")),
             ..Locations::of_project(self.store().0.join(".none"))
         };
-        let of_bundle = Config::load(&locations).config.settings.forbid;
-        Ok(of_system || of_bundle.contains(&Override::BreakGlass))
+        Config::load(&locations).config
+    }
+
+    /// Whether the machine's owner lets nobody break the glass.
+    fn forbids_break_glass(&self, in_force: &Config) -> Result<bool, FleetError> {
+        let of_system = self.settings()?.forbid.contains(&Override::BreakGlass);
+        Ok(of_system || in_force.settings.forbid.contains(&Override::BreakGlass))
     }
 }
 

@@ -41,6 +41,9 @@ pub(super) struct Cursor {
     /// same batch for its size.
     #[serde(default)]
     pub(super) arrived: BTreeMap<String, u64>,
+    /// The record at which a collector was told of lines that do not verify, and how many there were at the log's end.
+    #[serde(default)]
+    pub(super) told_broken: Option<(u64, u64)>,
     /// Whether the first record of the log is a part of the log's name in the lake. Of a log that an older program began to
     /// carry it is not, so that its records stay together.
     #[serde(default)]
@@ -72,6 +75,7 @@ impl Default for Cursor {
             kept: None,
             most_records: None,
             arrived: BTreeMap::new(),
+            told_broken: None,
             is_named_by_content: true,
         }
     }

@@ -3,9 +3,12 @@
 //! After a kill at any moment the pending batch is delivered again, with the same bytes under the same name.
 
 use std::fs::{self, TryLockError};
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
+use ahp::engine::{Clock as _, SystemClock};
 use ahp::signal_log::{LogPlace, Reader, log_key};
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -34,10 +37,25 @@ pub(super) struct How<'h> {
 }
 
 /// The next records of a log.
-struct Next {
+enum Next {
+    Batch(NextBatch),
+    /// None that can leave; so many lines at the end do not verify.
+    Nothing {
+        broken: u64,
+    },
+}
+
+struct NextBatch {
     batch: Batch,
     lost: u64,
     broken: u64,
+}
+
+/// What there is to deliver.
+enum Prepared {
+    Files(Vec<LakeFile>),
+    Nothing,
+    Stuck(Trouble),
 }
 
 /// One log on its way.
@@ -119,9 +137,10 @@ impl<'c> Carrier<'c> {
         let mut told = Vec::new();
         let files = match self.spooled(target.form()) {
             Some(files) => files,
-            None => match self.prepare(target.form(), &mut told)? {
-                Some(files) => files,
-                None => return Ok(Outcome::Done { told }),
+            None => match self.prepare(target, &mut told)? {
+                Prepared::Files(files) => files,
+                Prepared::Nothing => return Ok(Outcome::Done { told }),
+                Prepared::Stuck(trouble) => return Ok(Outcome::Stuck(trouble)),
             },
         };
         let mut arrived = Vec::new();
@@ -156,7 +175,7 @@ impl<'c> Carrier<'c> {
         let mut told = Vec::new();
         self.cursor.pending = None;
         let mut out = io::stdout().lock();
-        while let Some(next) = self.next(&mut told)? {
+        while let Next::Batch(next) = self.next(&mut told)? {
             let about = next.batch.about("", 0);
             let log_id = self.log_id();
             let maker = self.made(&next.batch, &log_id);
@@ -225,15 +244,15 @@ impl<'c> Carrier<'c> {
     }
 
     /// Reads the next batch; none where there is nothing more that can leave.
-    fn next(&mut self, told: &mut Vec<String>) -> Result<Option<Next>, FleetError> {
+    fn next(&mut self, told: &mut Vec<String>) -> Result<Next, FleetError> {
         let reader = Reader::open(self.log.clone())?;
         if reader.foreign()?.iter().any(|file| file == self.log.path()) {
             // Without it the log would seem to have begun anew, and all of it would leave a second time.
             told.push("it was begun on another machine or for another project: `--log` names it to send it all the same".to_owned());
-            return Ok(None);
+            return Ok(Next::Nothing { broken: 0 });
         }
         let Some((last_seq, first_seq)) = reader.last_seq()?.zip(reader.first_seq()) else {
-            return Ok(None);
+            return Ok(Next::Nothing { broken: 0 });
         };
         let (first_hash, carried) = (reader.hash_of(1)?, self.cursor.next_seq - 1);
         let now = if carried == 0 {
@@ -275,10 +294,11 @@ impl<'c> Carrier<'c> {
         let until = pending.chain(self.cursor.arrived.values().copied()).min();
         let (batch, broken) = batch::read(&reader, behind, until, self.cursor.most_records)?;
         let Some(batch) = batch else {
+            let broken = broken + u64::from(is_torn(self.log.path()));
             if broken > 0 {
                 told.push(format!("the last {broken} records do not verify"));
             }
-            return Ok(None);
+            return Ok(Next::Nothing { broken });
         };
         if broken > 0 {
             let first = batch.records.first().map_or(0, |record| record.seq);
@@ -286,21 +306,50 @@ impl<'c> Carrier<'c> {
                 "{broken} records near {first} do not verify and were left out"
             ));
         }
-        Ok(Some(Next {
+        Ok(Next::Batch(NextBatch {
             batch,
             lost,
             broken,
         }))
     }
 
-    /// Reads the next batch and puts it into the spool.
-    fn prepare(
+    /// Tells a collector once of lines at the log's end that do not verify: behind them there may never be a batch.
+    fn tell_of_end(
         &mut self,
-        form: Form,
-        told: &mut Vec<String>,
-    ) -> Result<Option<Vec<LakeFile>>, FleetError> {
-        let Some(next) = self.next(told)? else {
+        target: &Target,
+        broken: u64,
+        told: &[String],
+    ) -> Result<Option<Trouble>, FleetError> {
+        let at = Some((self.cursor.next_seq, broken));
+        let Some(text) = told
+            .last()
+            .filter(|_| broken > 0 && target.form() == Form::Events)
+            .filter(|_| self.cursor.told_broken != at)
+        else {
             return Ok(None);
+        };
+        let log_id = self.log_id();
+        let maker = Maker::new(self.identity, &log_id);
+        let now = SystemClock.now().timestamp_millis();
+        let request = otlp::broken(&maker, self.identity, &log_id, now, text);
+        let name = format!("{}-broken", self.cursor.next_seq);
+        if let Err(trouble) = target.deliver(&event_file(&name, &request)?) {
+            return Ok(Some(trouble));
+        }
+        self.cursor.told_broken = at;
+        self.save()?;
+        Ok(None)
+    }
+
+    /// Reads the next batch and puts it into the spool.
+    fn prepare(&mut self, target: &Target, told: &mut Vec<String>) -> Result<Prepared, FleetError> {
+        let form = target.form();
+        let next = match self.next(told)? {
+            Next::Batch(next) => next,
+            Next::Nothing { broken } => {
+                let trouble = self.tell_of_end(target, broken, told)?;
+                return Ok(trouble.map_or(Prepared::Nothing, Prepared::Stuck));
+            }
         };
         let log_id = self.log_id();
         let maker = self.made(&next.batch, &log_id);
@@ -341,7 +390,7 @@ impl<'c> Carrier<'c> {
             told: std::mem::take(told),
         });
         self.save()?;
-        Ok(Some(files))
+        Ok(Prepared::Files(files))
     }
 
     /// The next batch has half the records, if there are two to part. What arrived of this one is not sent again.
@@ -388,6 +437,22 @@ impl<'c> Carrier<'c> {
             .map(|about| about.len())
             .sum()
     }
+}
+
+/// Whether the last line of a log is cut off; one that is being written has its end a moment later.
+fn is_torn(log: &Path) -> bool {
+    let torn_at = || {
+        let mut file = fs::File::open(log).ok()?;
+        let mut last = [0];
+        file.seek(SeekFrom::End(-1)).ok()?;
+        file.read_exact(&mut last).ok()?;
+        let length = file.stream_position().ok()?;
+        (last != *b"\n").then_some(length)
+    };
+    torn_at().is_some_and(|length| {
+        thread::sleep(Duration::from_millis(100));
+        torn_at() == Some(length)
+    })
 }
 
 /// Under which name it is noted how far a log is.

@@ -474,6 +474,23 @@ fn glass_is_broken_with_a_name_a_reason_and_an_end() {
         assert!(ran.code == code && ran.err.contains(told), "{}", ran.err);
     }
     assert_eq!(run(&["--for", "1h"]).code, 2, "a reason is needed");
+    // A name that no locked binding has would break nothing, and seem to.
+    for (name, told) in [("hose", "did you mean `house`?"), ("zzzzzz", "`house`")] {
+        let ran = run(&[
+            "--for",
+            "1h",
+            "--reason",
+            "x",
+            "--binding",
+            "house",
+            "--binding",
+            name,
+        ]);
+        let is_told = ran.err.contains(&format!("is called `{name}`")) && ran.err.contains(told);
+        assert!(ran.code == 1 && is_told, "{}", ran.err);
+    }
+    let status = world.run(&["status", "--root", "machine"]).out;
+    assert!(!status.contains("BROKEN"), "{status}");
     let ran = run(&["--for", "2h", "--reason", "outage 7", "--binding", "house"]);
     assert!(
         ran.code == 0 && ran.out.contains("`house` only advise, by ada: outage 7"),

@@ -137,6 +137,45 @@ fn what_a_person_should_know_waits_until_its_batch_has_arrived() {
     }
 }
 
+#[test]
+fn a_collector_is_told_once_of_what_does_not_verify_at_the_end_of_a_log() {
+    type Harm = fn(&mut String);
+    let harms: [(&str, Harm); 4] = [
+        ("cut off", |_| {}),
+        ("edited", |line| {
+            *line = line.replace("\"block\"", "\"allow\"")
+        }),
+        ("torn", |line| line.truncate(line.len() / 2)),
+        ("foreign", |line| *line = "{\"a\":1}".to_owned()),
+    ];
+    for (what, harm) in harms {
+        let mut machine = Machine::new();
+        machine.evaluation("local");
+        machine.evaluation("local");
+        harm(machine.lines.last_mut().unwrap());
+        machine.write();
+        if what == "cut off" {
+            let length = fs::metadata(machine.log()).unwrap().len();
+            let log = fs::File::options().write(true).open(machine.log());
+            log.unwrap().set_len(length - 9).unwrap();
+        }
+        let collector = Collector::start();
+        let to = format!("otlp:{}", collector.base());
+        let ship = || machine.run(&["ship", "--to", &to], &[], "");
+        let ran = ship();
+        assert_eq!(ran.code, 1, "{what}: {}", ran.err);
+        // The batch, and the event that the records behind it are broken.
+        assert_eq!(collector.requests(), 2, "{what}: {}", ran.err);
+        let ran = ship();
+        assert_eq!(
+            (ran.code, collector.requests()),
+            (1, 2),
+            "{what}: {}",
+            ran.err
+        );
+    }
+}
+
 /// What a signal says of what was found, and what leaves of it.
 #[test]
 fn a_rule_leaves_by_its_name_and_what_is_no_name_as_a_hash() {

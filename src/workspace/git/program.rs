@@ -174,7 +174,21 @@ impl Git {
 /// have it run programs or fetch.
 pub(crate) fn git(dir: &Path, arguments: &[&str]) -> Program {
     let plain = plain(dir, arguments);
-    let drivers = own_drivers(dir);
+    let mut git = dir.ancestors().map(|dir| dir.join(".git"));
+    let Some(git) = git.find(|git| git.exists()) else {
+        return plain;
+    };
+    let [names_tree, names_driver] = says(&git, [&["worktree"], &["filter", "driver", "include"]]);
+    // Its settings may have git look at another folder than the one that it stands in.
+    let plain = match git.parent().filter(|_| names_tree) {
+        Some(tree) => plain.env("GIT_WORK_TREE", tree.as_os_str()),
+        None => plain,
+    };
+    let drivers = if names_driver {
+        own_drivers(dir)
+    } else {
+        Vec::new()
+    };
     if drivers.is_empty() {
         return plain;
     }
@@ -187,6 +201,23 @@ pub(crate) fn git(dir: &Path, arguments: &[&str]) -> Program {
                 .env(format!("GIT_CONFIG_VALUE_{n}"), *value)
         },
     )
+}
+
+/// Whether the settings of a repository hold one of these words, for each of two lists; where they cannot be read, they may.
+fn says(git: &Path, asked: [&[&str]; 2]) -> [bool; 2] {
+    let Some(files) = settings_of(git) else {
+        return [true; 2];
+    };
+    let texts = files.map(|file| match kept(&file) {
+        Some(text) => Ok(text.to_ascii_lowercase()),
+        None => Err(file.exists()),
+    });
+    asked.map(|words| {
+        texts.iter().any(|text| match text {
+            Ok(text) => words.iter().any(|word| text.contains(word)),
+            Err(is_there) => *is_there,
+        })
+    })
 }
 
 fn plain(dir: &Path, arguments: &[&str]) -> Program {
@@ -226,25 +257,6 @@ const OWN_MERGE: &str = "git merge-file --marker-size=%L %A %O %B";
 /// Returns settings that switch off the programs that the repository itself names for filtering and merging files; those that
 /// its user has for all repositories stay, and so does `git-lfs`.
 fn own_drivers(dir: &Path) -> Vec<(String, &'static str)> {
-    let git = dir.ancestors().map(|dir| dir.join(".git"));
-    let Some(git) = git.into_iter().find(|git| git.exists()) else {
-        return Vec::new();
-    };
-    let may_hold = |file: &Path| {
-        let holds = |text: String| {
-            let text = text.to_ascii_lowercase();
-            let words = ["filter", "driver", "include"];
-            words.iter().any(|word| text.contains(word))
-        };
-        kept(file).map_or_else(|| file.exists(), holds)
-    };
-    let may_run = match settings_of(&git) {
-        Some(files) => files.iter().any(|file| may_hold(file)),
-        None => true,
-    };
-    if !may_run {
-        return Vec::new();
-    }
     let names = r"^(filter\.|merge\..*\.driver$)";
     let listing = ["config", "-z", "--show-scope", "--get-regexp", names];
     let listed = plain(dir, &listing)

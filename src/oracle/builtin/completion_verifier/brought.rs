@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::CODE;
 use crate::oracle::added::{self, Added};
+use crate::oracle::toolchain::test_run::{CODE, is_test_attribute};
 use crate::oracle::{HookContext, OracleError};
 use crate::workspace::{ChangedFile, Changes};
 
@@ -108,15 +108,6 @@ fn lines_of_tests(lines: &[&str]) -> BTreeSet<usize> {
         }
     }
     found
-}
-
-/// Whether a line is `#[test]`, `#[cfg(test)]`, `#[tokio::test]` or the like.
-fn is_test_attribute(text: &str) -> bool {
-    let Some(rest) = text.strip_prefix("#[") else {
-        return false;
-    };
-    let mut words = rest.split(|c: char| !c.is_alphanumeric() && c != '_');
-    words.any(|word| matches!(word, "test" | "rstest" | "test_case")) && !rest.contains("not(test")
 }
 
 /// Whether a line says something that is no comment.

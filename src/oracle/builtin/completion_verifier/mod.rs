@@ -14,6 +14,7 @@ use super::values::{Texts, globs};
 use crate::diagnostic::Code;
 use crate::event::Trigger;
 use crate::fact::FactSource;
+use crate::oracle::toolchain::test_run::{CODE, TEST_FILES};
 use crate::oracle::wording::listed;
 use crate::oracle::{
     ConfigError, Definition, HookContext, Oracle, OracleConfig, OracleError, Programs,
@@ -33,12 +34,6 @@ pub(super) static DEFINITION: Definition = Definition {
     schema: || schemars::schema_for!(CompletionVerifier),
     build: |config| CompletionVerifier::build(config).map(|v| Arc::new(v) as Arc<dyn Oracle>),
 };
-
-/// Files that hold code, so that a change of them wants tests and docs.
-const CODE: &[&str] = &[
-    "c", "cc", "cpp", "cs", "ex", "go", "h", "hpp", "java", "js", "jsx", "kt", "lua", "mjs", "php",
-    "pl", "py", "rb", "rs", "scala", "sh", "swift", "ts", "tsx", "vue",
-];
 
 /// Verifies that an issue is complete before it is closed.
 ///
@@ -87,15 +82,7 @@ impl Default for CompletionVerifier {
         Self {
             require_tests: false,
             require_docs: false,
-            test_globs: texts(&[
-                "**/{test,tests,spec,specs,__tests__}/**",
-                "**/test_*.py",
-                "**/*_test.{py,go,rs,rb,exs}",
-                "**/*.{test,spec}.*",
-                "**/*Test.{java,kt,php}",
-                "**/*Tests.{java,kt,cs}",
-                "**/*_spec.rb",
-            ]),
+            test_globs: texts(TEST_FILES),
             doc_globs: texts(&["**/*.{md,mdx,rst,adoc}", "docs/**", "doc/**"]),
             verify: true,
         }

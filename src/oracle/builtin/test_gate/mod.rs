@@ -69,11 +69,17 @@ const FOUND: &str = "the project's own runners";
 /// other runner, name the JUnit XML that it writes in `report`, or set `exit_code_suffices`. A test that is expected to
 /// fail (`xfail`, `test.failing`, `test.fails`) counts as skipped. A report that an earlier run has left does not count.
 ///
+/// A run counts only if it is of the tests as they are written in the tree that is here. A test passes only if its own code
+/// ran: where a metaclass, a decorator, an importer or a hook of the project puts other code in its place, that is
+/// told by name, and the test counts as left out. It also blocks if files of tests were written during the run, be it
+/// that they are the same again afterwards (`tests-rewritten`), and if a run was one part of several (`--shard`,
+/// `--partition`) and the other parts did not run.
+///
 /// Only the reporters of the runners are believed. They write to a pipe, so that nothing can be changed afterwards, and
 /// they sign it with a key that they remove from the environment before the tests run. A report that anything else has
 /// written or changed blocks. If the change replaces a runner or a part of one, that blocks by name
 /// (`test-runner-replaced`): a `runner`, a linker or a compiler in `.cargo/config.toml` or `RUSTFLAGS`, `harness = false`, `-exec` of `go test`,
-/// `testRunner` of jest, `runner` of vitest, a file that is called like a runner (`pytest.py`, `jest.js`), functions of a runner that code of the project replaces, a new `mvnw` or
+/// `testRunner` of jest, `runner` of vitest, a file that is called like a runner (`pytest.py`, `jest.js`), macros of Rust by the names of assertions, a module of tests that is only there compiled, functions of a runner that code of the project replaces, a new `mvnw` or
 /// `gradlew`, and so on. What existed before the change is allowed, and so are the files in `own_runners`. The tests
 /// themselves, and the code that they run (fixtures, setup files, plugins of a bundler), decide what a test finds. This
 /// oracle does not notice that a test was made weaker. Nor does it notice code that imitates a reporter inside the process
@@ -122,8 +128,8 @@ pub(super) struct TestGate {
     require_all_pass: bool,
     /// Whether exit code 0 is a pass if neither a report nor the output says which tests ran.
     exit_code_suffices: bool,
-    /// Files of the project that may replace a runner or a part of one, written as in `.gitignore`:
-    /// `tools/run.sh`, `gradlew`. Files that the base of the change already has need not be named.
+    /// Files of the project that may replace a runner or a part of one, and files of tests that a run may write, as in
+    /// `.gitignore`: `tools/run.sh`, `gradlew`. Files that the base of the change already has need not be named.
     own_runners: PathPatterns,
     /// How old a report or a passed run may be: `30m`, `12h`, `7d`; by default any age, as long as the tree is the same.
     max_age: Option<Age>,
@@ -251,14 +257,15 @@ impl TestGate {
             written.iter().any(|path| path == file)
         });
         outcome.written.extend(written);
-        outcome.unapproved = self.unapproved(&outcome.replaced, &outcome.runners, context);
+        let after = Tree::read(root, context.workspace().issues_dir()).map_err(unreadable)?;
+        let unapproved = self.unapproved(&outcome.replaced, &outcome.runners, context);
+        outcome.unapproved = unapproved.or_else(|| self.rewritten(&before, &after, context));
         // Which runners are found is the project's to say, and what they must cover is not.
         let suite = self.command.as_deref().unwrap_or(FOUND);
         if outcome.passed(self.exit_code_suffices) {
             outcome.lost = baseline::lost(&store, suite, &outcome, context);
         }
 
-        let after = Tree::read(root, context.workspace().issues_dir()).map_err(unreadable)?;
         let made = self.made(context, &reports);
         let mut proven = vec![digest];
         // What the run has added beside the sources does not make them others; what it changed does.

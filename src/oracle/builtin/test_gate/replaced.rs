@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::{TestGate, settings};
-use crate::oracle::toolchain::test_run::Replaced;
+use crate::oracle::added::text_of;
+use crate::oracle::toolchain::test_run::{Replaced, holds_tests};
 use crate::oracle::wording::listed;
 use crate::oracle::{HookContext, toolchain};
 use crate::process::Exit;
 use crate::signal::Signal;
-use crate::workspace::{ChangeScope, git};
+use crate::workspace::{ChangeScope, Tree, git};
 
 impl TestGate {
     /// Returns a block where something stands in the place of a runner that neither the policy nor the commit that the change is
@@ -39,8 +40,11 @@ impl TestGate {
             else {
                 continue;
             };
-            let before = before(&file, context).unwrap_or_default();
             let new = settings::read(&file, &now);
+            if new.is_empty() {
+                continue;
+            }
+            let before = before(&file, context).unwrap_or_default();
             for said in new.difference(&settings::read(&file, &before)) {
                 found.insert(if said.starts_with(settings::WHOLE) {
                     file.clone()
@@ -63,6 +67,35 @@ impl TestGate {
                 "or ask a person to look at it, and to name its file in `own_runners` in the configuration of TestGate",
             ])
             .about_each("test-runner-replaced", found);
+        Some(signal)
+    }
+
+    /// Returns a block where files of tests were written while the tests ran, so that nothing tells what was tested.
+    pub(super) fn rewritten(
+        &self,
+        before: &Tree,
+        after: &Tree,
+        context: &HookContext,
+    ) -> Option<Signal> {
+        let read = |file: &str| Some(text_of(&context.workspace().read(file).ok()?));
+        let is_meant =
+            |file: &&str| !self.own_runners.match_path(file) && holds_tests(file, || read(file));
+        let files = before.rewritten_by(after).into_iter();
+        let files: Vec<&str> = files.filter(is_meant).collect();
+        if files.is_empty() {
+            return None;
+        }
+        let reason = format!(
+            "files of tests were written while the tests ran, so that nothing tells which tests those were: {}",
+            listed(&files, 20)
+        );
+        let signal = Signal::block("tests-rewritten", reason)
+            .steps([
+                "let nothing that runs with the tests write them, such as a `pretest` script",
+                "or ask a person to look at it, and to name the files in `own_runners` in the configuration of TestGate",
+            ])
+            .files(files.clone())
+            .about_each("tests-rewritten", files);
         Some(signal)
     }
 }

@@ -64,6 +64,7 @@ fn reader(file: &str) -> Option<Reader> {
         (_, "Cargo.toml") => Some(Reader::Text(manifest)),
         (".config", "nextest.toml") => Some(Reader::Text(nextest)),
         (_, "rust-toolchain.toml" | "rust-toolchain") => Some(Reader::Text(toolchain)),
+        _ if name.ends_with(".rs") => Some(Reader::Text(assertions)),
         _ if is_of_packages(file) => Some(Reader::Text(packages)),
         (_, "mvnw" | "gradlew") | (".mvn" | "wrapper", _) if is_wrapper(file) => {
             Some(Reader::Whole)
@@ -241,6 +242,60 @@ fn without_assertions(config: &Value) -> Vec<String> {
     said.collect()
 }
 
+/// What makes a test of Rust fail.
+const ASSERTIONS: &[&str] = &[
+    "assert",
+    "assert_eq",
+    "assert_ne",
+    "debug_assert",
+    "debug_assert_eq",
+    "debug_assert_ne",
+    "panic",
+    "unreachable",
+];
+
+/// Returns the macros of a source that stand in the place of assertions, or of `#[test]`.
+fn assertions(text: &str) -> Vec<String> {
+    let name = |behind: &str| {
+        let mut rest = behind.trim_start_matches(|c: char| c.is_whitespace() || c == '!');
+        while let Some((_, after)) = rest
+            .strip_prefix("/*")
+            .and_then(|rest| rest.split_once("*/"))
+        {
+            rest = after.trim_start();
+        }
+        let rest = rest.strip_prefix("r#").unwrap_or(rest);
+        let is_of_name = |c: char| c.is_alphanumeric() || c == '_';
+        rest.split(|c| !is_of_name(c)).next().map(str::to_owned)
+    };
+    // A comment or a text may speak of them.
+    let is_code = |at: usize| {
+        let line = text.get(..at).and_then(|before| before.rsplit('\n').next());
+        let line = line.unwrap_or_default();
+        !line.trim_start().starts_with("//") && line.matches('"').count() % 2 == 0
+    };
+    let mut said = Vec::new();
+    for word in ["macro_rules", " as ", "#[proc_macro"] {
+        for (at, _) in text.match_indices(word).filter(|(at, _)| is_code(*at)) {
+            let (before, behind) = text.split_at(at);
+            let behind = behind.get(word.len()..).unwrap_or_default();
+            let behind = match word {
+                "#[proc_macro" => behind.split_once("fn ").map_or("", |(_, name)| name),
+                _ => behind,
+            };
+            let Some(name) = name(behind) else {
+                continue;
+            };
+            let is_test = word == "#[proc_macro" && name == "test";
+            let is_same = word == " as " && before.ends_with(&format!(":{name}"));
+            if (ASSERTIONS.contains(&name.as_str()) || is_test) && !is_same {
+                said.push(format!("{} {name}", word.trim()));
+            }
+        }
+    }
+    said
+}
+
 fn nextest(text: &str) -> Vec<String> {
     let config = toml(text);
     let scripts = config.get("scripts").cloned().unwrap_or_default();
@@ -350,6 +405,26 @@ mod tests {
             (".mvn/maven.config", "x", X),
             ("src/wrapper/a.txt", "x", ""),
             ("config.toml", "[target.x]\nrunner = 'y'", ""),
+            (
+                "src/a.rs",
+                "#[macro_export] macro_rules! /* x */ assert_eq { ($($t:tt)*) => {} }",
+                "macro_rules assert_eq",
+            ),
+            (
+                "src/a.rs",
+                "pub use crate::noop as assert;\nuse a::{b as panic};",
+                "as assert; as panic",
+            ),
+            (
+                "src/a.rs",
+                "#[proc_macro_attribute]\npub fn test(a: T, b: T) -> T {",
+                "#[proc_macro test",
+            ),
+            (
+                "src/a.rs",
+                "// macro_rules! assert_eq\nlet a = \"macro_rules! assert\";\nmacro_rules! assert_close { () => {} }\nuse pretty_assertions::assert_eq;\nuse x::{assert_eq as same, y::assert_ne as assert_ne};\nlet b = 1 as u8;",
+                "",
+            ),
         ] {
             let said: Vec<String> = read(file, text.as_bytes()).into_iter().collect();
             assert_eq!(said.join("; "), expected, "{file}");

@@ -8,6 +8,46 @@ use std::time::SystemTime;
 /// How many files a glob may give before it is taken for a mistake.
 const MAX_FILES: usize = 20_000;
 
+/// The extensions of files that hold code.
+pub(in crate::oracle) const CODE: &[&str] = &[
+    "c", "cc", "cpp", "cs", "ex", "go", "h", "hpp", "java", "js", "jsx", "kt", "lua", "mjs", "php",
+    "pl", "py", "rb", "rs", "scala", "sh", "swift", "ts", "tsx", "vue",
+];
+
+/// What files of tests are called.
+pub(in crate::oracle) const TEST_FILES: &[&str] = &[
+    "**/{test,tests,spec,specs,__tests__}/**",
+    "**/test_*.py",
+    "**/*_test.{py,go,rs,rb,exs}",
+    "**/*.{test,spec}.*",
+    "**/*Test.{java,kt,php}",
+    "**/*Tests.{java,kt,cs}",
+    "**/*_spec.rb",
+];
+
+/// Whether a file of the project holds code of tests; `read` gives its text.
+pub(in crate::oracle) fn holds_tests(path: &str, read: impl FnOnce() -> Option<String>) -> bool {
+    let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
+    let is_called_so = || {
+        TEST_FILES
+            .iter()
+            .any(|glob| fast_glob::glob_match(glob, path))
+    };
+    CODE.contains(&extension)
+        && (is_called_so()
+            || extension == "rs"
+                && read().is_some_and(|text| text.lines().map(str::trim).any(is_test_attribute)))
+}
+
+/// Whether a line is `#[test]`, `#[cfg(test)]`, `#[tokio::test]` or the like.
+pub(in crate::oracle) fn is_test_attribute(text: &str) -> bool {
+    let Some(rest) = text.strip_prefix("#[") else {
+        return false;
+    };
+    let mut words = rest.split(|c: char| !c.is_alphanumeric() && c != '_');
+    words.any(|word| matches!(word, "test" | "rstest" | "test_case")) && !rest.contains("not(test")
+}
+
 /// Returns the files that paths and globs name, relative to the project, sorted; a path that names nothing is kept.
 pub(in crate::oracle) fn expand(root: &Path, patterns: &[String]) -> Vec<String> {
     let mut files = Vec::new();

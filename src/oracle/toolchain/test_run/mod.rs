@@ -15,7 +15,11 @@ mod tally;
 mod told;
 
 pub(in crate::oracle) use self::aside::Aside;
+pub(in crate::oracle) use self::files::CODE;
+pub(in crate::oracle) use self::files::TEST_FILES;
 pub(in crate::oracle) use self::files::expand;
+pub(in crate::oracle) use self::files::holds_tests;
+pub(in crate::oracle) use self::files::is_test_attribute;
 pub(in crate::oracle) use self::files::times;
 pub(in crate::oracle) use self::find::find;
 pub(in crate::oracle) use self::junit::read as read_junit;

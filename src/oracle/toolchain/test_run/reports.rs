@@ -102,6 +102,7 @@ pub(super) struct Found {
 struct Runner {
     begun: usize,
     code: Option<String>,
+    part: Option<String>,
     sealed: BTreeMap<String, String>,
 }
 
@@ -183,6 +184,7 @@ impl Reports {
         for told in self.ear.told(&self.seal) {
             match told {
                 Told::Begun(name) => runners.entry(name).or_default().begun += 1,
+                Told::Part(name, part) => runners.entry(name).or_default().part = Some(part),
                 Told::Code(name, code) => runners.entry(name).or_default().code = Some(code),
                 Told::Sealed(file, digest) => {
                     let name = file
@@ -193,11 +195,10 @@ impl Reports {
                         found.forged.push(format!("`{file}` was written twice"));
                     }
                 }
-                Told::Cut(file) => {
+                Told::Cut(file, how) => {
                     let file = crate::oracle::toolchain::relative(root, &file);
-                    found.cut_short.push(format!(
-                        "`{file}` ended its own process before its tests were reported"
-                    ));
+                    let how = crate::oracle::wording::shortened(&how, 80);
+                    found.cut_short.push(format!("`{file}` {how}"));
                 }
                 Told::Replaced(what, dir, value) => {
                     let named = replaced::named(root, &what, &dir, &value).into_iter();
@@ -231,6 +232,7 @@ impl Reports {
                 )),
             }
         }
+        found.cut_short.extend(without_the_rest(&runners));
         found.forged.extend(self.tampered());
         found
     }
@@ -305,6 +307,26 @@ impl Reports {
             forged: Vec::new(),
         })
     }
+}
+
+/// Returns what to say of runs that were one part of several, where the other parts did not run too.
+fn without_the_rest(runners: &BTreeMap<String, Runner>) -> Vec<String> {
+    let mut parts = BTreeMap::<(&str, &str), BTreeSet<&str>>::new();
+    for (begun, told) in runners {
+        if let Some((part, of)) = told.part.as_deref().and_then(|part| part.split_once('/')) {
+            parts.entry((runner(begun), of)).or_default().insert(part);
+        }
+    }
+    let is_whole = |of: &str, ran: &BTreeSet<&str>| {
+        let count = of.parse::<usize>().unwrap_or(usize::MAX);
+        ran.len() >= count && (1..=count).all(|part| ran.contains(part.to_string().as_str()))
+    };
+    let alone = parts.iter().filter(|((_, of), ran)| !is_whole(of, ran));
+    let say = |((runner, of), ran): (&(&str, &str), &BTreeSet<&str>)| {
+        let ran = ran.iter().copied().collect::<Vec<_>>().join(", ");
+        format!("{runner} ran part {ran} of {of} alone")
+    };
+    alone.map(say).collect()
 }
 
 /// Returns the runner of a report: `cargo-nextest` of `cargo-nextest-123`, `unittest` of `unittest-123-1`.

@@ -28,8 +28,10 @@ pub(super) enum Told {
     Code(String, String),
     /// It has written a report: the file and its SHA-256.
     Sealed(String, String),
-    /// A file of tests ended its own process.
-    Cut(String),
+    /// A run is one part of several: `1/2`.
+    Part(String, String),
+    /// What cut a run short: a file, and what it did.
+    Cut(String, String),
     /// What may stand in the place of a runner, or of a part of one: what it is, in which folder it was called, its value.
     Replaced(String, PathBuf, String),
     /// Somebody without the seal told what only reporters may.
@@ -126,7 +128,7 @@ fn read(line: &str, seal: &str) -> Told {
     let mut cells = line.split('\t').map(str::to_owned);
     let mut cell = || cells.next().unwrap_or_default();
     match cell().as_str() {
-        "- cut" => return Told::Cut(cell()),
+        "- cut" => return Told::Cut(cell(), cell()),
         "- replaced" => return Told::Replaced(cell(), PathBuf::from(cell()), cell()),
         _ => {}
     }
@@ -134,6 +136,7 @@ fn read(line: &str, seal: &str) -> Told {
     match words.as_slice() {
         [given, ..] if *given != seal => forged(),
         [_, "begun", name] if is_name(name) => Told::Begun((*name).to_owned()),
+        [_, "part", name, part] => Told::Part((*name).to_owned(), (*part).to_owned()),
         [_, "code", name, code] => Told::Code((*name).to_owned(), (*code).to_owned()),
         [_, "sealed", file, digest] if is_name(file) => {
             Told::Sealed((*file).to_owned(), (*digest).to_owned())
@@ -162,7 +165,12 @@ mod tests {
                 "key sealed go-1.out abc",
                 Told::Sealed(text("go-1.out"), text("abc")),
             ),
-            ("- cut\ta b.js", Told::Cut(text("a b.js"))),
+            (
+                "- cut\ta b.js\tended itself",
+                Told::Cut(text("a b.js"), text("ended itself")),
+            ),
+            ("key part go-1 1/2", Told::Part(text("go-1"), text("1/2"))),
+            ("- part go-1 2/2", Told::Forged(text("- part go-1 2/2"))),
             (
                 "- replaced\t-exec\t/p\t./run.sh -v",
                 Told::Replaced(text("-exec"), PathBuf::from("/p"), text("./run.sh -v")),

@@ -35,6 +35,9 @@ function jest() {
     ...loaded,
     async readConfigs(...args) {
       const read = await loaded.readConfigs(...args);
+      const { shard, testSequencer, filter } = read.globalConfig;
+      if (shard) ahp.part(me, { index: shard.shardIndex, count: shard.shardCount });
+      for (const [setting, file] of Object.entries({ testSequencer, filter })) ahp.replaced(`jest's ${setting}`, String(file));
       for (const config of read.configs) {
         for (const setting of ['runner', 'testRunner', 'testEnvironment']) ahp.replaced(`jest's ${setting}`, String(config[setting]));
         for (const [, transformer] of config.transform ?? []) ahp.replaced("jest's transform", transformer);
@@ -94,6 +97,11 @@ function hear(Runner, Runnable, begun) {
     if (event === 'end') {
       ahp.report(`${begun}.json`, JSON.stringify({ collected: this.total, testResults: results }));
       for (const tell of watched) tell();
+      // What is registered now runs never.
+      const found = this.grepTotal(this.suite);
+      process.once('exit', () => {
+        if (this.grepTotal(this.suite) > found) ahp.cut(main, 'registered tests after the run had ended');
+      });
     }
     return emit.apply(this, arguments);
   };
@@ -113,6 +121,10 @@ const runners = {
     mocha(me);
   },
 };
+
+// Its reports are read where they are named, and do not say so themselves.
+const ofPlaywright = /[/\\]playwright(-core)?[/\\]/.test(main) ? ahp.partOf('--shard', args) : {};
+if (ofPlaywright.count > 1) ahp.cut('playwright', `ran part ${ofPlaywright.index} of ${ofPlaywright.count} alone`);
 
 const above = ahp.above();
 if (isMainThread && !args.some((arg) => questions.includes(arg))) {
@@ -134,7 +146,7 @@ if (isMainThread && process.env.NODE_TEST_CONTEXT && above === `node-${process.p
   if (!process.execArgv.includes('--test-force-exit')) {
     const exit = process.reallyExit;
     process.reallyExit = (code) => {
-      ahp.cut(main);
+      ahp.cut(main, 'ended its own process before its tests were reported');
       exit.call(process, code);
     };
   }

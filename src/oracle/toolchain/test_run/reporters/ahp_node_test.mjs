@@ -8,6 +8,10 @@ export default async function* report(events) {
   if (isOurs) ahp.begun(name);
   let text = '';
   for await (const part of junit(events)) text += part;
-  if (isOurs) ahp.report(`${name}.xml`, text);
+  if (isOurs) {
+    const options = (process.env.NODE_OPTIONS ?? '').split(/\s+/);
+    ahp.part(name, ahp.partOf('--test-shard', [...process.execArgv, ...options]));
+    ahp.report(`${name}.xml`, text);
+  }
   yield '';
 }

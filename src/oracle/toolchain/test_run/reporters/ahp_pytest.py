@@ -4,17 +4,22 @@ Loaded by PYTEST_PLUGINS. JUnit XML would not do: it does not say how many tests
 early (`pytest.exit`, a hook) looks like a whole one.
 """
 
-import functools
 import inspect
 import json
 import os
 
 import ahp_tell
 import pytest
+from _pytest.assertion import rewrite
 
 
 # Taken before any code of the project is loaded, such as a `conftest.py`.
 _taken = [ahp_tell.take()]
+
+# What lies compiled beside the tests may be of another source.
+_read_pyc = getattr(rewrite, "_read_pyc", None)
+if _read_pyc:
+    rewrite._read_pyc = lambda file, *rest: None if ahp_tell.own(str(file)) else _read_pyc(file, *rest)
 
 
 def pytest_configure(config):
@@ -42,13 +47,7 @@ class TrueOutcome:
         # What each test raised when it was called, and what became of each part of it.
         self.raised = {}
         self.outcomes = {}
-        self.functions = {}
         self.called = set()
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_itemcollected(self, item):
-        function = getattr(item, "obj", None)
-        self.functions[item.nodeid] = getattr(function, "__func__", function)
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_makereport(self, item, call):
@@ -74,42 +73,40 @@ class TrueOutcome:
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_call(self, item):
-        """Sees that the test is called, where code of the project stands between pytest and it."""
+        """Sees that the test runs as it is written, and nothing in its place."""
         function = getattr(item, "obj", None)
-        plain = inspect.unwrap(getattr(function, "__func__", function)) if callable(function) else None
-        collected = self.functions.get(item.nodeid)
         is_own = own(item.ihook.pytest_pyfunc_call) or bool(ahp_tell.file_of(type(item).runtest))
         nothing = ahp_tell.proves_nothing(getattr(item, "instance", None))
-        if nothing:
+        watch = ahp_tell.Watch(*places(item))
+        if not watch.written and is_own and callable(function):
+            code = ahp_tell.code_of(inspect.unwrap(getattr(function, "__func__", function)))
+            watch.written = code and [ahp_tell.Written(None, None, (), code)]
+        if nothing or not watch.written or not callable(function):
             outcome = yield
-            if outcome.excinfo is None:
+            if nothing and outcome.excinfo is None:
                 outcome.force_exception(AssertionError(nothing))
             return
-        if plain is not None and ahp_tell.file_of(plain) and collected is not None:
-            if getattr(plain, "__code__", None) is not getattr(inspect.unwrap(collected), "__code__", None):
-                outcome = yield
-                outcome.force_exception(AssertionError("code of the project put another function in the place of the test"))
-                return
-        if not is_own or not callable(function):
-            yield
+        with watch:
+            outcome = yield
+        if outcome.excinfo is not None or watch.is_seen:
             return
-        calls = []
-
-        @functools.wraps(function)
-        def noted(*args, **kwargs):
-            calls.append(1)
-            return function(*args, **kwargs)
-
-        @functools.wraps(function)
-        async def noted_async(*args, **kwargs):
-            calls.append(1)
-            return await function(*args, **kwargs)
-
-        item.obj = noted_async if inspect.iscoroutinefunction(function) else noted
-        outcome = yield
-        item.obj = function
-        if not calls and outcome.excinfo is None:
+        if is_own:
             outcome.force_exception(AssertionError("code of the project answered for the test, which was never called"))
+            return
+        told = watch.stands_for(function)
+        if told:
+            why, is_of_project = told
+            outcome.force_exception(pytest.skip.Exception(why) if is_of_project else AssertionError(why))
+
+
+def places(item):
+    """The name of a test's function, and where its source may stand."""
+    name = getattr(item, "originalname", None) or item.name.split("[")[0]
+    above = [part.name for part in item.listchain() if isinstance(part, pytest.Class)]
+    kind = getattr(item, "cls", None)
+    here = ahp_tell.own(str(getattr(item, "path", None) or item.fspath))
+    own = [(here, ".".join(above + [name]))] if here else []
+    return name, own + list(ahp_tell.places(kind, name))
 
 
 class Report:
@@ -123,9 +120,11 @@ class Report:
         ahp_tell.begun(seal, name)
         # The seal is no attribute that a test could read.
         self.write = lambda text: ahp_tell.report(seal, f"{name}.json", text)
+        self.part = lambda which, count: ahp_tell.part(seal, name, which, count)
         self.give_back = lambda: ahp_tell.give_back(seal)
         self.collected = 0
         self.found = set()
+        self.modules = set()
         self.tests = {}
         self.is_answered = False
         self.true = None
@@ -142,6 +141,7 @@ class Report:
         is_here = getattr(session.config.option, "dist", "no") == "no"
         self.is_answered = is_here and own(session.config.hook.pytest_runtest_protocol)
         self.collected = max(self.collected, len(session.items))
+        self.modules = {getattr(item, "module", None) for item in session.items}
         # A hook of the project may leave tests out without a word.
         if own(session.config.hook.pytest_collection_modifyitems, wrappers=True):
             self.collected = max(self.collected, len(self.found))
@@ -201,6 +201,12 @@ class Report:
         coverage = getattr(session.config.pluginmanager.getplugin("_cov"), "cov_total", None)
         text = json.dumps({"collected": self.collected, "coverage": coverage, "testResults": results})
         self.write(text)
+        # Of pytest-split, and of pytest-shard, which counts from 0.
+        option = session.config.option
+        for count, which, first in (("splits", "group", 1), ("num_shards", "shard_id", 0)):
+            if (getattr(option, count, None) or 0) > 1:
+                self.part(getattr(option, which, first) + 1 - first, getattr(option, count))
+        ahp_tell.tell_loaders(self.modules)
         tell_replaced(self)
 
     def pytest_unconfigure(self):

@@ -27,8 +27,11 @@ tell() { printf '%s\n' "$1" 1<> "$dir/told"; }
 digest() { if command -v sha256sum > /dev/null; then sha256sum; else shasum -a 256; fi | cut -d ' ' -f 1; }
 # What may stand in the place of the tests, or of what builds them.
 replaced() { tell "$(printf -- '- replaced\t%s\t%s\t%s' "$1" "$PWD" "$2" | tr '\n' ' ' | cut -c 1-3000)"; }
+kept=$dir/$name-$$
+tell "$seal begun $name-$$"
 last=
 for arg; do
+    case $last=$arg in --partition=*:*/* | *=--partition=*:*/*) tell "$seal part $name-$$ ${arg##*:}" ;; esac
     case $last in -exec | --exec | -toolexec | --toolexec | -overlay | --overlay | -modfile | --modfile | -ldflags | --ldflags | --config) replaced "$last" "$arg" ;; esac
     case $arg in -exec=* | --exec=* | -toolexec=* | --toolexec=* | -overlay=* | --overlay=* | -modfile=* | --modfile=* | -ldflags=* | --ldflags=* | --config=*)
         replaced "${arg%%=*}" "${arg#*=}" ;; esac
@@ -65,8 +68,6 @@ lines() {
         }'
 }
 
-kept=$dir/$name-$$
-tell "$seal begun $name-$$"
 # The mark ends the reading where a program that a test has left behind still holds the output open. The digest is that of what
 # was printed, whatever becomes of the file meanwhile.
 mark=ahp-ended-$(printf '%s' "$seal $$" | digest)

@@ -50,13 +50,26 @@ function begun(name) {
   tell([`${seal} begun ${name}`]);
 }
 
+// Tells that a run was one part of several.
+function part(name, { index, count } = {}) {
+  if (count > 1) tell([`${seal} part ${name} ${index}/${count}`]);
+}
+
+// Returns the part that options name by `1/2`.
+function partOf(option, words) {
+  const at = words.findIndex((word) => word === option || word.startsWith(`${option}=`));
+  const value = at < 0 ? '' : words[at].slice(option.length + 1) || words[at + 1];
+  const [index, count] = String(value).split('/').map(Number);
+  return { index, count };
+}
+
 function report(name, text) {
   writeFileSync(path.join(__dirname, name), text);
   tell([`${seal} sealed ${name} ${createHash('sha256').update(text).digest('hex')}`]);
 }
 
 // What is bad news, anybody may tell.
-const cut = (file) => tell(['- cut', file]);
+const cut = (file, how) => tell(['- cut', file, how]);
 const replaced = (what, value) => tell(['- replaced', what, process.cwd(), value]);
 
 // Keeps what functions an object has, and tells later which of them were replaced, with the file that did it.
@@ -101,4 +114,4 @@ function fileOf(value) {
 }
 fileOf.key = '__ahp_function';
 
-module.exports = { above, begun, cut, leads, lent, replaced, report, take, watch };
+module.exports = { above, begun, cut, leads, lent, part, partOf, replaced, report, take, watch };

@@ -26,6 +26,7 @@ export default class Report {
   isWritten = false;
 
   onInit({ config }) {
+    ahp.part(`vitest-${process.pid}`, config?.shard);
     for (const setting of ['runner', 'pool', 'environment']) ahp.replaced(`vitest's ${setting}`, String(config?.[setting]));
   }
 

@@ -5,6 +5,8 @@ import importlib.util
 import os
 import sys
 
+import ahp_tell
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -17,8 +19,6 @@ class Origin(object):
     def find_spec(self, name, path=None, target=None):
         spec = importlib.machinery.PathFinder.find_spec(name, path) if name in RUNNERS else None
         if spec is not None and spec.origin:
-            import ahp_tell
-
             file = ahp_tell.own(spec.origin)
             if file:
                 ahp_tell.replaced("sys.modules.%s" % name, file)
@@ -47,6 +47,20 @@ class OnImport(object):
 
 sys.meta_path[:0] = [Origin(), OnImport()]
 
+# What lies compiled beside a module of the project may be of another source.
+_machinery = importlib._bootstrap_external
+_cached = _machinery.cache_from_source
+
+
+def cache_from_source(path, *rest, **more):
+    if ahp_tell.own(path):
+        raise NotImplementedError
+    return _cached(path, *rest, **more)
+
+
+_machinery.cache_from_source = cache_from_source
+
+
 def watch_exec(name):
     """Tells where a file of tests puts another program in the place of the run, before or while it is reported."""
     original, process = getattr(os, name), os.getpid()
@@ -54,9 +68,7 @@ def watch_exec(name):
     def replaced_by(path, *rest):
         # A child that was made for it is no run.
         if "unittest.main" in sys.modules and os.getpid() == process:
-            import ahp_tell
-
-            ahp_tell.tell("- cut", os.path.basename(str(path)))
+            ahp_tell.tell("- cut", os.path.basename(str(path)), "took the place of the process before the tests were reported")
         return original(path, *rest)
 
     setattr(os, name, replaced_by)
