@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::found::leaves;
 use super::kind::{Asked, Kind};
 use super::lists::{begins_to_read, lists};
-use super::{READ, TOLD, invocations, named, outward, told, words};
+use super::{READ, TOLD, invocations, named, outward, owner, told, words};
 use crate::danger::{self, Selection};
 use crate::event::{ToolKind, name_words};
 use crate::fact::Facts;
@@ -116,6 +116,21 @@ fn acts(facts: &Facts, origins: &Origins) -> Vec<Asked> {
         ToolKind::Write | ToolKind::Edit if told::instructs(facts) => {
             vec![Asked::named("steer follow")]
         }
+        // Who only wants to look has no file changed that a program reads, where somebody else has told the agent anything.
+        ToolKind::Write | ToolKind::Edit if origins.has(Origin::Text, TOLD) => {
+            let kind = |path: &String| {
+                path.rsplit('.')
+                    .next()
+                    .is_some_and(|kind| lists().has("read-by-people", kind))
+            };
+            let is_prose = tool.paths.iter().all(kind);
+            let asked = Asked::in_session(origins).filter(|asked| asked.has(Kind::Look));
+            asked
+                .filter(|_| !is_prose)
+                .map(|_| Asked::default())
+                .into_iter()
+                .collect()
+        }
         ToolKind::Shell => {
             let found = facts.shell().map(|shell| danger::judge(shell, &ALL_RULES));
             let found = found.unwrap_or_default();
@@ -128,13 +143,36 @@ fn acts(facts: &Facts, origins: &Origins) -> Vec<Asked> {
             {
                 acts.push(Asked::of(Kind::Grant));
             }
+            // Nor that the project goes where neither she nor its remotes have ever named.
+            let is_typed = |address: &str| {
+                let site = words::words(address)
+                    .iter()
+                    .find_map(|word| owner::site(word));
+                site.is_none_or(|site| origins.has(Origin::Prompt, &site))
+            };
+            if rules.clone().any(|rule| rule.starts_with("git:push"))
+                && !invocations(facts)
+                    .flat_map(outward::addresses)
+                    .all(is_typed)
+            {
+                acts.push(Asked::of(Kind::Grant));
+            }
             for invocation in invocations(facts) {
+                let words = || {
+                    invocation
+                        .arguments
+                        .iter()
+                        .map(|word| name_words(&word.text))
+                };
                 let operands = invocation.operands();
                 let operands: Vec<_> = operands.map(|word| name_words(&word.text)).collect();
+                let takes_away = |word: &String| matches!(&**word, "delete" | "remove" | "revoke");
                 let sets = outward::sets_at_service(invocation);
-                if (sets || lists().has("rights-clients", &invocation.program)) && grants(&operands)
-                    || extends_agent(invocation)
-                {
+                let is_client = sets || lists().has("rights-clients", &invocation.program);
+                if sets && grants(&operands) && words().flatten().any(|w| takes_away(&w)) {
+                    let has = |one: &str| words().flatten().any(|word| word == one);
+                    acts.extend(lists().needs("tool", has));
+                } else if is_client && grants(&operands) || extends_agent(invocation) {
                     acts.push(Asked::of(Kind::Grant));
                 } else if outward::packages(invocation).any(|name| is_foreign(name, origins)) {
                     acts.extend(needs("supply-chain:"));
@@ -218,7 +256,11 @@ fn named(name: &str, server: &str, input: &Value) -> Option<Asked> {
     if is_change && lets_in(input) {
         return Some(Asked::of(Kind::Grant));
     }
-    let kinds = lists.needs("tool", |one| words.iter().any(|word| word == one))?;
+    let has_one = |one: &str| match one.split_once('_') {
+        Some(pair) => words.windows(2).any(|near| [pair.0, pair.1] == near),
+        None => words.iter().any(|word| word == one),
+    };
+    let kinds = lists.needs("tool", has_one)?;
     let is_made = Asked::named("pay buy refund say");
     if is_change && kinds.has_any(is_made) {
         return Some(Asked::default());

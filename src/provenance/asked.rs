@@ -9,6 +9,9 @@ use super::kind::{Asked, Kind};
 use super::lists::lists;
 use super::words::{self, is_unparted};
 
+/// How many words may stand between `as` and `it says`.
+const BETWEEN: usize = 4;
+
 /// A part of a sentence.
 struct Part {
     asked: Asked,
@@ -113,7 +116,8 @@ pub(super) fn asked(prompt: &str) -> Asked {
         goes_on &= sentence.ends_with([':', ';']);
     }
     // What is to be done stands there.
-    if lists().has_source(&prompt) && does_it(&prompt) {
+    let follows = lists().has_source(&prompt) && does_it(&prompt);
+    if follows || all.has_act() && does_as_said(&prompt) {
         all = all.with(Asked::of(Kind::Follow));
     }
     if !has_request || refers {
@@ -140,6 +144,19 @@ fn without_quoted(prompt: &str) -> Cow<'_, str> {
     } else {
         Cow::Borrowed(prompt)
     }
+}
+
+/// Whether a prompt has `as she says`, or `what he asked for`.
+pub(super) fn does_as_said(prompt: &str) -> bool {
+    let lists = lists();
+    let words: Vec<&str> = prompt.split(|c: char| !c.is_alphanumeric()).collect();
+    let says = |near: &[&str]| {
+        let last = near.last().is_some_and(|word| lists.has("saying", word));
+        last && near.iter().any(|word| lists.has("saying-as", word))
+    };
+    let mut ends =
+        (1..=words.len()).filter_map(|end| words.get(end.saturating_sub(BETWEEN + 2)..end));
+    ends.any(says)
 }
 
 /// Whether a prompt says `do it`.
@@ -240,6 +257,26 @@ mod tests {
             ),
             ("Trouve-moi un hôtel, sans réserver", &[], &[Kind::Buy]),
             ("回复供应商的邮件", &[Kind::Say], &[Kind::Pay]),
+            (
+                "Give him back what our policy provides.",
+                &[Kind::Refund],
+                &[Kind::Pay],
+            ),
+            (
+                "Two of them voted yes, right? If so give her triage.",
+                &[Kind::Grant],
+                &[Kind::Pay],
+            ),
+            (
+                "Issue what she said and answer the mail.",
+                &[Kind::Follow],
+                &[Kind::Grant],
+            ),
+            (
+                "Classe les reçus du dossier dans le tableau",
+                &[Kind::Change],
+                &[Kind::Grant],
+            ),
         ];
         for (prompt, yes, no) in cases {
             let found = asked(prompt);

@@ -74,7 +74,7 @@ impl Found {
         let mut passages = told::passages(read, &self.named_after);
         // One word is a name or a kind (`Bot`).
         if let [only] = &mut *passages
-            && only.words.len() < 2
+            && (only.words.len() < 2 || told::is_title(only))
         {
             only.is_told = false;
         }
@@ -100,9 +100,7 @@ impl Found {
                 self.add(seam, is_told, is_named && *was_named);
             }
             if let Some(by) = rows.filter(|_| !passage.is_told) {
-                listing::cells(passage.text, by, &mut |cell| {
-                    self.records.push(words::whole(&words::words(cell)));
-                });
+                listing::cells(passage.text, by, &mut |cell| self.record(cell));
                 // Mail that she has got came to her house.
                 let houses =
                     (by == By::Service && last.is_none()).then(|| listing::receiver(passage.text));
@@ -111,6 +109,17 @@ impl Found {
             }
             last = Some((passage, is_named));
         }
+    }
+
+    /// Keeps a whole field, and of a mail address whose house it is.
+    fn record(&mut self, field: &str) {
+        let found = words::words(field);
+        if let [mail] = &*found
+            && let Some((_, host)) = mail.rsplit_once('@')
+        {
+            self.records.push(words::whole(&[host.to_owned()]));
+        }
+        self.records.push(words::whole(&found));
     }
 
     fn add(&mut self, kept: Vec<String>, is_told: bool, is_named: bool) {
@@ -152,7 +161,7 @@ impl Found {
         {
             let cell = cell.trim().trim_matches('"');
             if words::is_value(cell) {
-                self.records.push(words::whole(&words::words(cell)));
+                self.record(cell);
             }
         }
         self.text(text, naming);
@@ -172,9 +181,7 @@ impl Found {
                 if let Some(tree) = structured(text) {
                     self.answer(&tree, naming);
                 } else {
-                    listing::table(text, &mut |cell| {
-                        self.records.push(words::whole(&words::words(cell)));
-                    });
+                    listing::table(text, &mut |cell| self.record(cell));
                     self.listing(text, By::Service, naming);
                 }
             }
@@ -217,9 +224,17 @@ impl Found {
                     // The name that a program gave to a field is no data; the address of each person with whom a file is shared is.
                     if !is_name(key) {
                         if words::is_value(key) {
-                            self.records.push(words::whole(&words::words(key)));
+                            self.record(key);
                         }
                         self.text(key, naming);
+                    }
+                    // Who is told by a whole name is called by a part of it.
+                    if let Some(name) = value.as_str().filter(|name| words::is_value(name))
+                        && name_words(key).iter().any(|word| word == "name")
+                    {
+                        let parts = name.split(' ');
+                        let parts = parts.filter(|part| part.chars().all(char::is_alphabetic));
+                        parts.for_each(|part| self.record(part));
                     }
                     self.tree(value, row, naming);
                 }
@@ -260,8 +275,8 @@ impl Found {
         if words::is_value(leaf) {
             let found = words::words(leaf);
             let whole = words::whole(&found);
-            self.rows.extend(row.is_named.then(|| whole.clone()));
-            self.records.push(whole);
+            self.rows.extend(row.is_named.then_some(whole));
+            self.record(leaf);
             if let [word] = &*found {
                 self.records
                     .extend(words::plain(word).map(|plain| words::whole(&[plain])));
@@ -334,6 +349,11 @@ fn structured(text: &str) -> Option<Value> {
         let (key, rest) = line.split_once(':').unwrap_or((line, "x"));
         !key.contains(' ') && (rest.is_empty() || rest.starts_with(' '))
     };
+    // A handle that would be a number with an exponent (`1e51`) is none.
+    let is_power = |word: &str| word.contains(['e', 'E']) && word.parse::<f64>().is_ok();
+    if text.split_whitespace().any(is_power) {
+        return None;
+    }
     // Programs also print a map or a list as their own language writes it, in one line: `{'Blue Fox': '2 Quay Road'}`.
     if text.len() > MOST_YAML
         || !(first.starts_with(['{', '[']) || first.starts_with("- ") || is_key(first))

@@ -106,9 +106,15 @@ impl Lists {
         let Some((first, rest)) = words.split_first() else {
             return Asked::default();
         };
-        let pair = rest.first().map(|second| format!("{first}_{second}"));
-        if let Some(asked) = pair.and_then(|pair| self.verbs.get(pair.as_str())) {
-            return *asked;
+        let pair = |second: &str| self.verbs.get(&*format!("{first}_{second}")).copied();
+        // `give him back`
+        let third = match rest {
+            [object, third, ..] if self.has("object", object) => pair(third),
+            _ => None,
+        };
+        let pairs = [rest.first().and_then(|second| pair(second)), third];
+        if let Some(asked) = pairs.into_iter().flatten().reduce(Asked::with) {
+            return asked;
         }
         let ends = first.char_indices().map(|(at, _)| at).skip(2);
         let beginnings = ends.chain([first.len()]);

@@ -16,9 +16,6 @@ const NAME: &str = "\u{1}name ";
 /// What stands before a word that tells what the person wants to have looked at.
 const TOPIC: &str = "\u{1}topic ";
 
-/// How many words may stand between `as` and `it says`.
-const BETWEEN: usize = 4;
-
 /// What is kept where the person typed that something is to be done as a page or a file has it.
 const FOLLOWS: &str = "\u{1}follows";
 
@@ -62,14 +59,8 @@ pub(super) fn typed(prompt: &str) -> Vec<String> {
     names.extend(phrases.iter().map(|phrase| kept(phrase)));
     let lower = prompt.to_lowercase();
     let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).collect();
-    let says = |near: &[&str]| {
-        let last = near.last().is_some_and(|word| lists.has("saying", word));
-        last && near.iter().any(|word| lists.has("saying-as", word))
-    };
-    let mut ends =
-        (1..=words.len()).filter_map(|end| words.get(end.saturating_sub(BETWEEN + 2)..end));
     // Who only asks what somebody says does not ask to do it.
-    let follows = ends.any(says) && asked::asked(prompt).has_act();
+    let follows = asked::does_as_said(&lower) && asked::asked(prompt).has_act();
     if follows || words.iter().any(|word| lists.has("guide", word)) {
         names.push(FOLLOWS.to_owned());
     }

@@ -34,10 +34,12 @@ pub fn come_from(facts: &Facts, origins: Option<&Origins>, acts: &Acts) -> Optio
         origins.has(Origin::Text, TOLD) && !act::is_plainly_asked(facts, origins, acts)
     });
     let values = wanted(facts, origins);
-    let mut is_own = values.iter().any(|value| !value.only_told);
+    let mut is_own = values.iter().any(|value| !value.only_told)
+        || values.is_empty() && origins.is_some_and(|origins| act::notes(facts, origins));
     for value in values {
         // In a file that a person can read before it is run, addresses alone are somebody's will.
-        let counts = !is_file || value.words.iter().any(|word| words::is_place(word));
+        let is_site = |word: &String| words::is_place(word) || owner::site(word).is_some();
+        let counts = !is_file || value.words.iter().any(is_site);
         if counts && origins.is_some_and(|origins| is_told(&value, origins)) {
             found.extend(["untrusted", "untrusted-instruction"]);
         }
@@ -239,6 +241,16 @@ fn origin(value: &Wanted, origins: &Origins) -> Option<Origin> {
     {
         return Some(Origin::Prompt);
     }
+    // What a program calls a thing by words that were typed: `hide_spam`.
+    if let [word] = &*value.words
+        && word.contains('_')
+        && word.chars().all(|c| c == '_' || c.is_alphabetic())
+        && word
+            .split('_')
+            .all(|part| origins.has(Origin::Prompt, part))
+    {
+        return Some(Origin::Prompt);
+    }
     let joined = words::joined(&value.words);
     let named: Vec<String> = parts.iter().map(|part| words::named(part)).collect();
     // A scheme or a version makes no other thing of an address.
@@ -274,7 +286,11 @@ fn origin(value: &Wanted, origins: &Origins) -> Option<Origin> {
         let above = host.into_iter().flat_map(owner::domains_above);
         for target in words::targets(word).chain(above) {
             for origin in Origin::ALL {
+                // Somebody has an address there by a whole field: this is another one of the same house.
                 let is_there = origins.has(origin, target)
+                    || origin == Origin::Record
+                        && form::form(&value.words).is_some()
+                        && origins.has(origin, &words::whole(&[target.to_owned()]))
                     || may_be_named
                         && origin == Origin::Record
                         && origins.has(origin, &words::named(target));

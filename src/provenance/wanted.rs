@@ -1,6 +1,7 @@
 //! Wanted: which arguments of a call are looked for.
 
 use std::cell::Cell;
+use std::collections::HashSet;
 
 use serde_json::Value;
 
@@ -77,6 +78,17 @@ pub(super) fn wanted(facts: &Facts, origins: Option<&Origins>) -> Vec<Wanted> {
         .mcp_server
         .as_ref()
         .map(|server| format!("mcp__{server}__"));
+    // What an edit takes away comes from the file.
+    let is_edit = tool.kind == ToolKind::Edit;
+    let is_old = |field: &str| is_edit && field.starts_with("`old");
+    let mut old = HashSet::new();
+    if let Some(call) = facts.event().tool.as_ref().filter(|_| is_edit) {
+        for_each_field(&call.input, "", &mut |field, leaf| {
+            if is_old(field) {
+                old.extend(words::words(leaf).iter().map(|word| unversioned(word)));
+            }
+        });
+    }
     let mut add = |argument: &str, text: &str, taken: Taken| {
         let found = words::words(text);
         let argument = argument.to_owned();
@@ -114,6 +126,8 @@ pub(super) fn wanted(facts: &Facts, origins: Option<&Origins>) -> Vec<Wanted> {
             // A digit or two stand everywhere, and so does a measure (`20.5`).
             .filter(|word| !form::is_measure(word))
             .filter(|word| !USUAL.contains(&&**word))
+            // A new version of what stood there is nobody else's.
+            .filter(|word| !old.contains(&unversioned(word)))
             // What lies on this machine nobody else gets.
             .filter(|word| {
                 !words::is_place(word) || !is_loopback(words::targets(word).last().unwrap_or(word))
@@ -184,10 +198,8 @@ pub(super) fn wanted(facts: &Facts, origins: Option<&Origins>) -> Vec<Wanted> {
             values.extend(changed(line, facts, origins.has(Origin::Text, TOLD)));
         }
     } else if let Some(call) = &facts.event().tool {
-        // What an edit takes away comes from the file.
-        let is_edit = tool.kind == ToolKind::Edit;
         for_each_field(&call.input, "the input", &mut |field, leaf| {
-            if !(is_edit && field.starts_with("`old")) {
+            if !is_old(field) {
                 // A phrase in what is said is judged like a longer text there: by whom and which hosts it names.
                 let is_mcp = tool.kind == ToolKind::Mcp;
                 let is_said = is_mcp && form::is_said(field);
@@ -206,6 +218,19 @@ pub(super) fn wanted(facts: &Facts, origins: Option<&Origins>) -> Vec<Wanted> {
         });
     }
     values
+}
+
+/// Returns a word without the numbers of a version in it; itself where it has none, or nothing else.
+fn unversioned(word: &str) -> String {
+    let rest: String = word
+        .chars()
+        .filter(|c| !c.is_ascii_digit() && *c != '.')
+        .collect();
+    if rest.len() > 2 {
+        rest
+    } else {
+        word.to_owned()
+    }
 }
 
 /// Returns the words of a call that name hosts, people at them, or packages: wherever they stand in it.

@@ -73,6 +73,12 @@ pub(super) fn kept(words: &[String]) -> Vec<String> {
     }
     let sites = words.iter().filter_map(|word| owner::site(word));
     kept.extend(sites);
+    // A package may be named with its version, or without.
+    let named = words.iter().filter_map(|word| word.rsplit_once('@'));
+    let named = named.filter(|(_, version)| {
+        is_versioned(&format!("x@{version}")) || !version.contains(['.', '/', ':'])
+    });
+    kept.extend(named.map(|(name, _)| name.to_owned()));
     // `owner/name` is often given as two arguments.
     let halves = words.iter().filter_map(|word| word.split_once('/'));
     let halves = halves.filter(|(_, name)| !name.contains('/'));

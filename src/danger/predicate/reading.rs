@@ -282,10 +282,37 @@ pub(super) fn is_fed_by_dump(digest: &Digest<'_>) -> bool {
 fn shows_names_alone(invocation: &Invocation) -> bool {
     let arguments = invocation.arguments.iter();
     let words: Vec<&str> = arguments.map(|w| w.text.as_str()).collect();
+    // `s/=.*/=/`, and `s/^([A-Z_]+=).*/\1***/`: only what comes before the value is kept.
     let masks = |script: &str| {
-        let rest = script.strip_prefix("s/=.*/");
-        let rest = rest.and_then(|rest| rest.strip_suffix("/g").or(rest.strip_suffix('/')));
-        rest.is_some_and(|text| !text.contains(['&', '\\', '/', ';', '\n']))
+        let sign = script.strip_prefix('s').and_then(|s| s.chars().next());
+        let parts: Vec<&str> = sign.map_or_else(Vec::new, |sign| script.split(sign).collect());
+        let [_, pattern, text, "" | "g"] = parts[..] else {
+            return false;
+        };
+        let pattern = pattern
+            .trim_start_matches('^')
+            .trim_end_matches('$')
+            .replace('\\', "");
+        let group = pattern
+            .strip_suffix(").*")
+            .map(|group| group.trim_start_matches(['(', '^']));
+        let is_name = |c: char| c.is_ascii_alphanumeric() || "_-+*[]^".contains(c);
+        let is_before = |group: &str| {
+            let name = group.strip_suffix('=');
+            name.is_some_and(|name| name.replace("[^=]", "").chars().all(is_name))
+        };
+        let rest = text
+            .strip_prefix("\\1")
+            .filter(|_| group.is_some_and(is_before));
+        let rest = rest.or((pattern == "=.*").then_some(text));
+        rest.is_some_and(|text| !text.contains(['&', '\\', ';', '\n']))
+    };
+    let names_first = |script: &str| {
+        let close = script.replace(' ', "");
+        let rest = close
+            .strip_prefix("{print$1")
+            .and_then(|rest| rest.strip_suffix('}'));
+        rest.is_some_and(|rest| matches!(rest, "" | "\"=\"" | "\":\""))
     };
     // An option behind them may give another script, or take the mask away.
     let names_files = |rest: &[&str]| rest.iter().all(|word| !word.starts_with('-'));
@@ -300,7 +327,7 @@ fn shows_names_alone(invocation: &Invocation) -> bool {
             | ["-d", "=", "-f", "1", rest @ ..],
         ) => names_files(rest),
         ("awk" | "gawk" | "mawk", ["-F=", script, rest @ ..] | ["-F", "=", script, rest @ ..]) => {
-            matches!(*script, "{print $1}" | "{ print $1 }") && names_files(rest)
+            names_first(script) && names_files(rest)
         }
         (
             "grep",
