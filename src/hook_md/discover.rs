@@ -127,9 +127,13 @@ pub fn discover(places: &Places) -> Hooks {
         if let Ok(found) = &listed {
             hooks.seen(found.iter().map(|found| (found.file.clone(), found.stamp)));
         }
-        let is_of_machine = place.origin.layer().is_of_machine();
-        // What the machine's owner wrote is not taken from a place that the user can write to.
-        let cache = places.cache_dir.as_deref().filter(|_| !is_of_machine);
+        // What the machine's owner wrote is not taken from a place that the user can write to. Beside a bundle only who puts it
+        // in force can write.
+        let cache = match place.origin {
+            Origin::Bundle => place.dir.ancestors().nth(2),
+            origin if origin.layer().is_of_machine() => None,
+            _ => places.cache_dir.as_deref(),
+        };
         for (folder, reading) in read_place(place, listed, cache) {
             let dir = place.dir.join(&folder);
             match reading {

@@ -3,6 +3,9 @@
 //! A page, a mail or a row is written for people or for programs. A passage that names agents, or takes the word away from whoever
 //! else gave it, is there for what reads it: what it names is what somebody wants an agent to take.
 
+use std::cell::LazyCell;
+use std::collections::{HashMap, HashSet};
+
 use super::lists::lists;
 use super::words::is_sign;
 use super::{invocations, named, words};
@@ -69,25 +72,33 @@ fn paragraphs(text: &str) -> impl Iterator<Item = &str> {
 /// Whether a passage names agents, says what programs have to do, or takes the word away from others.
 fn speaks_to_agent(passage: &Passage<'_>, named_after: &[String]) -> bool {
     let lists = lists();
+    // A word may stand in a long text many times.
+    let trades = LazyCell::new(|| trades(passage));
+    let bots = LazyCell::new(|| bots(passage.text));
     let mut before = "";
     passage.text.lines().any(is_head)
         || passage.words.iter().enumerate().any(|(at, word)| {
             let next = passage.words.get(at + 1).map_or("", String::as_str);
-            // `dependabot[bot]` is somebody's name.
-            let is_name = word == "bot" && !before.is_empty() && {
-                let lower = passage.text.to_lowercase();
-                lower.contains(&format!("{before}[bot]"))
-            };
-            let is_agent = !is_name
+            let is_agent = !(word == "bot" && bots.contains(before))
                 && !named_after.contains(word)
-                && !is_cell(word, passage)
                 && is_agent(word, passage.text)
+                && !trades.contains(word)
                 && (!lists.has("agent-products", next) || lists.has("agents-short", word));
             before = word;
             is_agent
                 || lists.has("overriding", word)
                 || lists.has("overriding", &format!("{word}_{next}"))
         })
+}
+
+/// Returns the names of programs in a text that say so themselves: `dependabot[bot]` is somebody's name.
+fn bots(text: &str) -> HashSet<String> {
+    let lower = text.to_lowercase();
+    let names = lower.split("[bot]").filter_map(|before| {
+        let name = before.rsplit(char::is_whitespace).next()?;
+        words::words(name).pop()
+    });
+    names.collect()
 }
 
 /// Whether a line begins with a head that is addressed to whatever reads it: `Annex C (for the reviewing system):`.
@@ -111,16 +122,25 @@ fn is_head(line: &str) -> bool {
         && words.any(|word| has("head-programs")(&word))
 }
 
-/// Whether a word stands in a table, as all of a cell wherever it stands: there it is somebody's trade.
-fn is_cell(word: &str, passage: &Passage<'_>) -> bool {
+/// Returns the words that stand in a table, each as all of a cell wherever it stands: there it is somebody's trade.
+fn trades(passage: &Passage<'_>) -> HashSet<String> {
     let text = passage.text.replace(", ", "\u{1}");
     let lines = text.lines().map(|line| line.split(['|', '\t', ';', ',']));
     let lines = lines.filter(|cells| cells.clone().count() > 2);
-    let cells = lines
-        .flatten()
-        .filter(|cell| cell.trim().to_lowercase() == word);
-    let count = passage.words.iter().filter(|one| *one == word).count();
-    cells.count() == count
+    let mut left: HashMap<String, usize> = HashMap::new();
+    for cell in lines.flatten() {
+        *left.entry(cell.trim().to_lowercase()).or_default() += 1;
+    }
+    for word in &passage.words {
+        match left.get_mut(word) {
+            Some(count) if *count > 0 => *count -= 1,
+            // It stands elsewhere, too.
+            Some(_) => drop(left.remove(word)),
+            None => {}
+        }
+    }
+    left.retain(|_, count| *count == 0);
+    left.into_keys().collect()
 }
 
 /// Whether a field is what somebody or something is called: `Voicemail Bot`.

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use ahp::hook_md::Origin;
+use ahp::hook_md::{Origin, Places};
 
 use super::due;
 use crate::world::{World, event};
@@ -175,6 +175,36 @@ fn the_cache_never_outlives_a_change() {
         .unwrap();
     fs::write(cache.path(), "{broken").unwrap();
     assert_eq!(priority(), 8);
+}
+
+/// Beside a bundle only who puts it in force can write, so what was kept there is taken, and nothing that lies elsewhere.
+#[test]
+fn what_the_hooks_of_a_bundle_say_is_kept_beside_it_alone() {
+    let world = World::new("");
+    let store = world.dir.path().join("bundle");
+    let hooks = store.join("acme-1/hooks");
+    World::write_hook(&hooks, "a", "trigger: Stop\npriority: 999", "");
+    let places = Places::default()
+        .bundled(hooks.clone())
+        .cached_in(Some(world.dir.path().join("cache")));
+    let priority = || ahp::hook_md::discover(&places).all()[0].front.priority;
+    // The file must have come to rest before what is kept of it holds.
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    assert_eq!(priority(), 999);
+    assert!(!world.dir.path().join("cache").exists());
+    let kept = fs::read_dir(&store).unwrap();
+    let kept = kept.map(|entry| entry.unwrap().path());
+    let kept = kept.filter(|path| path.is_file()).collect::<Vec<_>>();
+    assert_eq!(kept.len(), 1, "{kept:?}");
+    // It is what is taken: 999, as it is kept there, becomes 1000.
+    let mut other = fs::read(&kept[0]).unwrap();
+    let at = other.windows(2).position(|two| two == [0xe7, 0x07]);
+    other[at.unwrap()] = 0xe8;
+    fs::write(&kept[0], other).unwrap();
+    assert_eq!(priority(), 1000);
+    // A file that changed is read again.
+    World::write_hook(&hooks, "a", "trigger: Stop\npriority: 333", "");
+    assert_eq!(priority(), 333);
 }
 
 #[test]

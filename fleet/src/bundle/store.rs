@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use ahp::config::Locations;
 use ahp::engine::Engine;
+use ahp::hook_md::{Places, discover};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
@@ -151,6 +152,30 @@ impl Store {
         disk::write_whole(&self.0.join(name), &json(content), Mode::Public)
     }
 
+    /// Keeps what the hooks of a bundle say beside it, so that no event reads them anew. Without it all holds as well.
+    fn keep_readings(&self, bundle: &Path) {
+        let kept = || {
+            let entries = fs::read_dir(&self.0).into_iter().flatten().flatten();
+            entries.map(|entry| entry.path()).filter(|path| {
+                let name = path.file_name().unwrap_or_default();
+                name.to_string_lossy().starts_with("hook-md-")
+            })
+        };
+        for old in kept() {
+            let _gone = fs::remove_file(old);
+        }
+        let bundle = bundle.canonicalize().unwrap_or_default();
+        let hooks = bundle.join("hooks");
+        if hooks.is_dir() {
+            // A file that is hardly older than what is kept of it is read again.
+            std::thread::sleep(std::time::Duration::from_millis(100));
+            discover(&Places::default().bundled(hooks));
+            for file in kept() {
+                let _as_it_is = fs::set_permissions(file, fs::Permissions::from_mode(0o644));
+            }
+        }
+    }
+
     fn dir(&self, id: &str, version: u64) -> PathBuf {
         self.0.join(format!("{id}-{version}"))
     }
@@ -175,7 +200,9 @@ impl Store {
             fs::rename(&link, &current)?;
             fs::File::open(&self.0)?.sync_all()
         })();
-        made.map_err(|error| FleetError::io("renew", &current, error))
+        made.map_err(|error| FleetError::io("renew", &current, error))?;
+        self.keep_readings(&self.dir(id, version));
+        Ok(())
     }
 
     /// Removes bundles but the one in force and the one before it. What cannot be removed takes room and nothing else.

@@ -62,6 +62,20 @@ fn the_same_tree_gives_the_same_bytes_and_is_put_in_force() {
         ran.out
     );
     assert!(world.install(&name).out.contains("in force already"));
+    // What its hooks say is kept beside it, for everybody to read.
+    let store = fs::read_dir(world.path("machine/etc/ahp/bundle")).unwrap();
+    let kept = store.map(|entry| entry.unwrap().path());
+    let kept: Vec<_> = kept
+        .filter(|path| {
+            path.file_name()
+                .unwrap()
+                .to_string_lossy()
+                .starts_with("hook-md-")
+        })
+        .collect();
+    assert_eq!(kept.len(), 1, "{kept:?}");
+    let mode = fs::metadata(&kept[0]).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode, 0o644);
 }
 
 #[test]

@@ -152,6 +152,7 @@ fn of_many_machines(
     });
     let exit = fleet::finish(child)?;
     read.map_err(|e| e.to_string())?;
+    super::tell_of_bad_lines(reader.left_out());
     Ok(exit)
 }
 
