@@ -356,7 +356,9 @@ impl Source {
         for (place, column) in self.table.columns().enumerate() {
             if place >= group.num_columns() && !column.is_required {
                 // It was written before the column was added.
-                rows.iter_mut().for_each(|row| row.push(Cell::Null));
+                for row in &mut rows {
+                    row.push(Cell::Null);
+                }
                 continue;
             }
             let cells = read_column(group.get_column_reader(place)?, *column, count)?;

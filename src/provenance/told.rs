@@ -79,7 +79,8 @@ fn speaks_to_agent(passage: &Passage<'_>, named_after: &[String]) -> bool {
     passage.text.lines().any(is_head)
         || passage.words.iter().enumerate().any(|(at, word)| {
             let next = passage.words.get(at + 1).map_or("", String::as_str);
-            let is_agent = !(word == "bot" && bots.contains(before))
+            let is_name = word == "bot" && bots.contains(before);
+            let is_agent = !is_name
                 && !named_after.contains(word)
                 && is_agent(word, passage.text)
                 && !trades.contains(word)

@@ -143,7 +143,7 @@ fn a_collector_is_told_once_of_what_does_not_verify_at_the_end_of_a_log() {
     let harms: [(&str, Harm); 4] = [
         ("cut off", |_| {}),
         ("edited", |line| {
-            *line = line.replace("\"block\"", "\"allow\"")
+            *line = line.replace("\"block\"", "\"allow\"");
         }),
         ("torn", |line| line.truncate(line.len() / 2)),
         ("foreign", |line| *line = "{\"a\":1}".to_owned()),

@@ -1,6 +1,7 @@
 //! Settings: what files of the project say of which program runs or builds the tests, where no runner tells it itself.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -64,7 +65,9 @@ fn reader(file: &str) -> Option<Reader> {
         (_, "Cargo.toml") => Some(Reader::Text(manifest)),
         (".config", "nextest.toml") => Some(Reader::Text(nextest)),
         (_, "rust-toolchain.toml" | "rust-toolchain") => Some(Reader::Text(toolchain)),
-        _ if name.ends_with(".rs") => Some(Reader::Text(assertions)),
+        _ if Path::new(name).extension().is_some_and(|kind| kind == "rs") => {
+            Some(Reader::Text(assertions))
+        }
         _ if is_of_packages(file) => Some(Reader::Text(packages)),
         (_, "mvnw" | "gradlew") | (".mvn" | "wrapper", _) if is_wrapper(file) => {
             Some(Reader::Whole)
