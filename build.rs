@@ -1,5 +1,5 @@
 //! Build script: a program that starts fast, by whatever way it is built (docs/performance.md, "The whole process"). What it
-//! knows is taken apart here (build/), not by each process.
+//! knows is taken apart here (policies/reader/), not by each process.
 //!
 //! A program at a fixed address has nothing to relocate at each start, and with the unwinder linked in the loader has one library
 //! less to find. Flags in `.cargo/config.toml` would reach the macros of dependencies too, and are not read where the source
@@ -14,7 +14,7 @@ use std::env;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-#[path = "build/mod.rs"]
+#[path = "policies/reader/mod.rs"]
 mod tables;
 
 fn main() -> ExitCode {

@@ -1,5 +1,5 @@
 //! Program: what is known of the programs that command lines start, by the table `policies/programs.table`. The build takes it
-//! apart (build/programs.rs).
+//! apart (policies/reader/programs.rs).
 
 include!(concat!(env!("OUT_DIR"), "/programs.rs"));
 

@@ -1,5 +1,5 @@
 //! Words: the lists of `policies/words.txt`, by which rules and code know programs, files and hosts. The build takes the file apart
-//! (build/words.rs); a list that is not there is an error of the compiler.
+//! (policies/reader/words.rs); a list that is not there is an error of the compiler.
 
 // A macro, `words!("decoders")` for the words of a list and `words!("secret-owners", lines)` for its lines, and `find`.
 include!(concat!(env!("OUT_DIR"), "/words.rs"));

@@ -1,6 +1,6 @@
 //! The table of programs is checked when the program is built; a fault is told with its line.
 
-#[path = "../build/programs.rs"]
+#[path = "../policies/reader/programs.rs"]
 mod programs;
 
 #[test]

@@ -1,5 +1,5 @@
 //! Format: the text of a file of rules, taken apart (docs/rules.md). The program's own files are read by it too, when it is built
-//! (build/rules.rs), so it uses nothing else of the crate.
+//! (policies/reader/rules.rs), so it uses nothing else of the crate.
 
 use std::ops::BitOr;
 

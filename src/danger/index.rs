@@ -1,4 +1,5 @@
-//! Index: the rules of the program's own, as the build has taken them apart (build/rules.rs), found by the name of a program.
+//! Index: the rules of the program's own, as the build has taken them apart (policies/reader/rules.rs), found by the name of a
+//! program.
 
 use std::borrow::Cow;
 use std::borrow::Cow::Borrowed as B;

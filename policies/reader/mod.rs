@@ -11,7 +11,7 @@ use std::{env, fs};
 
 /// Writes the tables into the directory of the build.
 pub(crate) fn write() -> Result<(), Box<dyn Error>> {
-    println!("cargo::rerun-if-changed=build");
+    println!("cargo::rerun-if-changed=policies/reader");
     println!("cargo::rerun-if-changed=src/danger/format.rs");
     let read = |path: &str| {
         println!("cargo::rerun-if-changed={path}");

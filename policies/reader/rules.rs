@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-#[path = "../src/danger/format.rs"]
+#[path = "../../src/danger/format.rs"]
 mod format;
 
 /// Every preset that is made of files of rules, with its files.
