@@ -1,5 +1,7 @@
 //! The rules as data: the program's own are sound and written in one form; files of a user's own are checked whole.
 
+use std::collections::BTreeSet;
+
 use ahp::danger::{NothingKnown, PRESETS, RuleFile, Selection, all_rules, check, judge, near};
 use ahp::shell::{Surroundings, analyse};
 use serde_json::{Value, json};
@@ -31,6 +33,11 @@ fn the_rules_of_the_program_are_sound() {
     assert!(rules.len() > 400, "only {} rules", rules.len());
     for preset in PRESETS {
         assert!(rules.iter().any(|rule| rule.preset == *preset), "{preset}");
+    }
+    // Several files may make one preset.
+    let mut ids = BTreeSet::new();
+    for rule in rules {
+        assert!(ids.insert(&rule.id), "`{}` stands twice", rule.id);
     }
 }
 

@@ -240,3 +240,19 @@ fn dotted(tokens: &[Token<'_>], at: &mut usize) -> Option<String> {
     }
     Some(name)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Language, with_modules};
+
+    #[test]
+    fn what_names_no_import_stays_as_it_is() {
+        for (language, code) in [
+            (Language::Python, "import os\nos.system(x)"),
+            (Language::Python, "'from here import it'"),
+            (Language::JavaScript, "const {a} = options; a(x)"),
+        ] {
+            assert_eq!(with_modules(language, code), code);
+        }
+    }
+}

@@ -178,3 +178,23 @@ fn receiver_literal(before: &str) -> Option<String> {
     let (_, inner) = inner.rsplit_once('(')?;
     literal(inner).map(|(text, _)| text)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::listed;
+
+    #[test]
+    fn listings_tell_what_they_find() {
+        for (code, text, goes_down) in [
+            (
+                "for r, d, fs in os.walk('/home/u'): pass",
+                "/home/u/*",
+                true,
+            ),
+            ("Dir.glob('*').each", "./*", false),
+        ] {
+            let (word, down) = listed(code).unwrap();
+            assert_eq!((word.text.as_str(), down), (text, goes_down), "{code}");
+        }
+    }
+}

@@ -193,3 +193,18 @@ fn identifier(expression: &str) -> Option<String> {
 fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Language, plain_names};
+
+    #[test]
+    fn what_no_literal_names_stays_as_it_is() {
+        for (language, code) in [
+            (Language::Python, "getattr(x, name)"),
+            (Language::JavaScript, "const a = ['x', 'y']"),
+        ] {
+            assert_eq!(plain_names(language, code), code);
+        }
+    }
+}
