@@ -370,7 +370,7 @@ pub(super) fn code_changes_production(digest: &Digest<'_>) -> bool {
             let mut behind = lower.split("update ").skip(1);
             behind.any(|rest| rest.split_whitespace().nth(1) == Some("set"))
         };
-        let changes = begins.iter().any(|word| lower.contains(word)) || updates();
+        let changes = holds_any(&lower, begins) || updates();
         changes && (is_given || lower.split(['\n', ';']).any(connects))
     })
 }

@@ -4,7 +4,7 @@ use crate::danger::digest::Digest;
 use crate::danger::place::Place;
 use crate::secret::is_secret_folder;
 use crate::shell::{Word, file_name};
-use crate::words::words;
+use crate::words::{holds_any, words};
 
 /// Whether a file cannot be made again by a build.
 pub(super) fn is_precious(place: Place) -> bool {
@@ -59,7 +59,7 @@ pub(super) fn is_startup(path: &str) -> bool {
     let parts = words!("startup-paths");
     words!("startup-names").contains(&name) && is_own
         || name == "authorized_keys"
-        || parts.iter().any(|part| path.contains(part))
+        || holds_any(path, parts)
 }
 
 /// Whether a file lets people in or runs what it says, on whatever machine it lies.
@@ -87,7 +87,7 @@ pub(super) fn is_secret_dir(path: &str) -> bool {
 /// Whether a path names a database that is one file, or a dump or backup of one.
 pub(super) fn is_data_store(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
-    let holds = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    let holds = |words: &[&str]| holds_any(&lower, words);
     if lower.contains("://") || holds(words!("passing-names")) {
         return false;
     }

@@ -146,7 +146,7 @@ pub(super) fn archives_over_source(digest: &Digest<'_>) -> bool {
     const ARCHIVES: &[&str] = &[
         ".tar", ".tgz", ".tbz", ".txz", ".tzst", ".gz", ".xz", ".bz2", ".zst", ".lz4", ".zip",
     ];
-    let is_archive = |word: &Word| ARCHIVES.iter().any(|end| word.text.contains(end));
+    let is_archive = |word: &Word| holds_any(&word.text, ARCHIVES);
     let arguments = &digest.invocation.arguments;
     let makes = |text: &str| !text.starts_with("--") && text.contains('c') && text.ends_with('f');
     let archive = match arguments.iter().position(|w| makes(&w.text)) {

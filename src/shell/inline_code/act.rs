@@ -187,13 +187,10 @@ pub(super) fn act(
         }
         Meaning::Code => {
             let inner = value(first, code).text;
-            if FETCHES
-                .iter()
-                .any(|call| first.contains(call) || inner.contains(call))
-            {
+            if holds_any(first, FETCHES) || holds_any(&inner, FETCHES) {
                 actions.push(Action::Does("download-and-run", Vec::new()));
             }
-            if DECODES.iter().any(|call| first.contains(call)) {
+            if holds_any(first, DECODES) {
                 actions.push(Action::Does("decode-and-run", Vec::new()));
             }
             if nesting < MAX_NESTING && !inner.is_empty() && inner != code {

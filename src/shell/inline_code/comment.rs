@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::Language;
+use crate::words::holds_any;
 
 /// Returns code without the lines that are nothing but a comment.
 ///
@@ -15,7 +16,7 @@ pub(super) fn without_comments(language: Language, code: &str) -> Cow<'_, str> {
         _ => return Cow::Borrowed(code),
     };
     let is_comment = |line: &&str| line.trim_start().starts_with(begin);
-    if !code.lines().any(|line| is_comment(&line)) || long_texts.iter().any(|t| code.contains(t)) {
+    if !code.lines().any(|line| is_comment(&line)) || holds_any(code, long_texts) {
         return Cow::Borrowed(code);
     }
     let kept: Vec<&str> = code.lines().filter(|line| !is_comment(line)).collect();

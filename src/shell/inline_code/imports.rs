@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use super::Language;
 use super::calls::calls;
 use super::tokens::{Kind, Token, tokens};
+use crate::words::holds_any;
 
 /// What imported names stand for.
 type Imports<'a> = BTreeMap<&'a str, String>;
@@ -19,7 +20,7 @@ pub(super) fn with_modules(language: Language, code: &str) -> Cow<'_, str> {
         Language::Ruby => &["="],
         _ => return Cow::Borrowed(code),
     };
-    if !marks.iter().any(|mark| code.contains(mark)) {
+    if !holds_any(code, marks) {
         return Cow::Borrowed(code);
     }
     let tokens = tokens(language, code);

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::Language;
 use super::expression::{closed_arguments, literal};
-use crate::words::words;
+use crate::words::{holds_any, words};
 
 /// How often code is looked through for one more name.
 const MAX_NAMES: usize = 32;
@@ -18,7 +18,7 @@ pub(super) fn plain_names(language: Language, code: &str) -> Cow<'_, str> {
         Language::Php => &["call_user_func(", "'("],
         _ => return Cow::Borrowed(code),
     };
-    if !marks.iter().any(|mark| code.contains(mark)) {
+    if !holds_any(code, marks) {
         return Cow::Borrowed(code);
     }
     let joins = if language == Language::Php { '.' } else { '+' };

@@ -9,6 +9,7 @@ use crate::program;
 use crate::program::Fact;
 use crate::search;
 use crate::shell::{Invocation, PathEffect, program_name};
+use crate::words::holds_any;
 
 /// Options of an agent that few other programs have: whoever takes one may be that agent under another name.
 const TELLING: &[&str] = &["--no-hooks", "--plugin-dir", "--plugin-url", "--safe-mode"];
@@ -21,7 +22,7 @@ pub(super) fn find(invocation: &Judged<'_>) -> Option<Found> {
     let switches = &host.switches;
     let text = told(invocation);
     // Whether this host knows it or not, this word means it.
-    let skips = text.contains("--no-hooks") || switches.flags.iter().any(|f| text.contains(f));
+    let skips = text.contains("--no-hooks") || holds_any(&text, switches.flags);
     let inline = (switches.settings.iter()).any(|option| brings_settings(invocation, host, option));
     // With another home it reads other settings.
     let moving = || {

@@ -5,7 +5,7 @@ use super::judged::Judged;
 use super::spelling::named;
 use crate::program::Fact;
 use crate::shell::{code_only_reads, lexical};
-use crate::words::words;
+use crate::words::{holds_any, words};
 
 /// Words of code that changes files; `open(path)` alone reads.
 const WRITES: &[&str] = words!("changing-code");
@@ -38,8 +38,7 @@ pub(super) fn takes_code(invocation: &Judged<'_>) -> bool {
 /// Returns what is guarded and is named by a text that holds a command which changes files.
 pub(super) fn changes_named(text: &str) -> Option<&'static str> {
     let lower = text.to_lowercase();
-    let changes = CHANGES.iter().any(|word| lower.contains(word));
-    changes.then(|| named(&lower))?
+    holds_any(&lower, CHANGES).then(|| named(&lower))?
 }
 
 /// Finds code that names what is guarded together with anything that changes files.
@@ -60,8 +59,7 @@ pub(super) fn find(invocation: &Judged<'_>) -> Option<Found> {
         .map(|word| word.text.as_str());
     let is_editor = matches!(program, "ed" | "ex" | "vim" | "vi" | "nvim" | "emacs");
     let commands = |text: &&str| is_editor && text.contains(char::is_whitespace);
-    let changes =
-        |code: &str| WRITES.iter().any(|word| code.contains(word)) || changes_named(code).is_some();
+    let changes = |code: &str| holds_any(code, WRITES) || changes_named(code).is_some();
     let named = invocation
         .texts()
         .filter(|text| text.contains(['(', ';', '\n', '=', '>', '\'', '"']) || commands(text))

@@ -58,7 +58,8 @@ fn by_program(invocation: &Judged<'_>) -> Option<Found> {
             "take away the hooks that `ahp` has put into git"
         }
         "env"
-            if invocation.has(&["-i", "--ignore-environment"]) && operands.iter().any(is_agent) =>
+            if invocation.has_word(&["-i", "--ignore-environment"])
+                && operands.iter().any(is_agent) =>
         {
             "start an agent without its hooks"
         }

@@ -8,7 +8,7 @@ use super::found::Found;
 use super::guarded::Guarded;
 use crate::event::is_path_key;
 use crate::shell::lexical;
-use crate::words::words;
+use crate::words::{holds_any, words};
 
 /// Parts of the names of fields that hold words and no path.
 const WORDS: &[&str] = words!("fields-of-words");
@@ -20,8 +20,7 @@ const MAX_PATH: usize = 4096;
 
 /// Whether a field holds words and no path, as its name tells.
 pub(super) fn holds_words(name: &str) -> bool {
-    let name = name.to_lowercase();
-    WORDS.iter().any(|word| name.contains(word))
+    holds_any(&name.to_lowercase(), WORDS)
 }
 
 /// Whether a text is short enough for a path, and of one line.
@@ -46,7 +45,7 @@ pub(super) fn brings(guarded: &Guarded<'_>, input: &Value) -> Option<Found> {
         guarded.filled(to)?;
         let others = texts.iter().enumerate().filter(|(n, _)| *n != place);
         let mut sources = others.filter(|(_, (name, text))| {
-            let names_source = SOURCES.iter().any(|part| name.contains(part));
+            let names_source = holds_any(name, SOURCES);
             names_source || text.contains(['/', '~', '.'])
         });
         sources.find_map(|(_, (_, text))| {

@@ -8,7 +8,7 @@ use super::judged::Judged;
 use super::mention;
 use crate::program::{Fact, Program};
 use crate::shell::Word;
-use crate::words::words;
+use crate::words::{holds_any, words};
 
 /// Finds a program that unpacks or fetches what would lie at a guarded place, as the table of programs tells it.
 pub(super) fn find(invocation: &Judged<'_>) -> Option<Found> {
@@ -31,10 +31,7 @@ const CALLS: &[&str] = words!("calls-that-unpack");
 /// Code that puts a folder as a whole where something guarded would lie in it.
 fn by_code(invocation: &Judged<'_>) -> Option<Found> {
     let texts = invocation.texts().chain(invocation.stdin.text());
-    let mut texts = texts.filter(|text| {
-        let lower = text.to_lowercase();
-        CALLS.iter().any(|call| lower.contains(call))
-    });
+    let mut texts = texts.filter(|text| holds_any(&text.to_lowercase(), CALLS));
     texts.find_map(|text| {
         mention::part_of(text, |part| {
             filled(invocation.guarded, &invocation.path_of(part))

@@ -6,7 +6,7 @@ use super::judged::Judged;
 use super::{changed, code, listing};
 use crate::guard::named_below;
 use crate::shell::{Invocation, Word};
-use crate::words::words;
+use crate::words::{holds_any, words};
 
 /// Judges a git command.
 pub(super) fn find(git: &Judged<'_>, operands: &[&str]) -> Option<Found> {
@@ -82,8 +82,8 @@ fn puts_away(git: &Judged<'_>, operands: &[&str]) -> Option<Found> {
     let what = match operands {
         ["stash"] | ["stash", "push" | "save", ..] => {
             // What git does not track would go away until the stash is taken back.
-            let is_put_away = git.has(&["-a", "--all"])
-                || git.has(&["-u", "--include-untracked"]) && !is_tracked();
+            let is_put_away = git.has_word(&["-a", "--all"])
+                || git.has_word(&["-u", "--include-untracked"]) && !is_tracked();
             is_put_away.then_some("put the policy aside")
         }
         // What git is told to track, and then goes back to a commit that does not have it, is gone.
@@ -93,7 +93,7 @@ fn puts_away(git: &Judged<'_>, operands: &[&str]) -> Option<Found> {
             } else {
                 &["-f", "--force", "--discard-changes"]
             };
-            let goes_back = git.has(options) && is_added(git) && !is_tracked();
+            let goes_back = git.has_word(options) && is_added(git) && !is_tracked();
             goes_back.then_some("take the policy away")
         }
         ["sparse-checkout", "list" | "disable" | "check-rules", ..] => None,
@@ -134,9 +134,7 @@ fn is_lead(name: &str, value: &Word) -> bool {
     let lower = value.text.to_lowercase();
     match name {
         "GIT_CONFIG_GLOBAL" | "GIT_CONFIG_SYSTEM" => !matches!(&*lower, "" | "/dev/null"),
-        "GIT_CONFIG_PARAMETERS" => {
-            value.dynamic || LEADING.iter().any(|start| lower.contains(start))
-        }
+        "GIT_CONFIG_PARAMETERS" => value.dynamic || holds_any(&lower, LEADING),
         _ if name.starts_with("GIT_CONFIG_KEY_") => {
             value.dynamic || LEADING.iter().any(|start| lower.starts_with(start))
         }
@@ -205,7 +203,8 @@ fn is_added(git: &Judged<'_>) -> bool {
     };
     let mut adding = git.all().filter(adds).map(|i| git.other(i));
     adding.any(|i| {
-        i.has(&["-A", "--all", ".", ":/", "*"]) || i.texts().any(|text| i.covers(text).is_some())
+        i.has_word(&["-A", "--all", ".", ":/", "*"])
+            || i.texts().any(|text| i.covers(text).is_some())
     })
 }
 
@@ -246,10 +245,10 @@ const LEADING: &[&str] = words!("leading-settings");
 /// A setting that sets the hooks aside, or what is run in their place.
 fn by_setting(git: &Judged<'_>, operands: &[&str]) -> Option<Found> {
     let second = operands.get(1).copied().unwrap_or_default();
-    if git.has(&["-e", "--edit"]) || second == "edit" {
+    if git.has_word(&["-e", "--edit"]) || second == "edit" {
         return Some(act("edit the settings of git"));
     }
-    if git.has(words!("git-setting-readers")) || matches!(second, "get" | "list") {
+    if git.has_word(words!("git-setting-readers")) || matches!(second, "get" | "list") {
         return None;
     }
     let file = git.value_of(&["-f", "--file"]);
@@ -257,9 +256,9 @@ fn by_setting(git: &Judged<'_>, operands: &[&str]) -> Option<Found> {
         return Some(on("write {}", hit));
     }
     // All of a section goes.
-    let drops = git.has(&["--remove-section", "--rename-section"])
+    let drops = git.has_word(&["--remove-section", "--rename-section"])
         || matches!(second, "remove-section" | "rename-section");
-    let unsets = git.has(&["--unset", "--unset-all"]);
+    let unsets = git.has_word(&["--unset", "--unset-all"]);
     let leads = operands.iter().enumerate().find(|(nth, name)| {
         let lower = name.to_lowercase();
         let is_leading = LEADING.iter().any(|start| {

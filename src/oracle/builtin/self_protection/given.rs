@@ -127,8 +127,8 @@ fn is_made(word: &Word) -> bool {
 /// Returns what is guarded and named by the words of the programs whose output is a part of a word, or by what stands around
 /// it. In quotes, a text with `*` in it says what these look for in other texts.
 fn by_makers(invocation: &Judged<'_>, word: &Word) -> Option<PathBuf> {
-    let makers = invocation.analysis.invocations.get(word.made_by.clone());
-    let mut patterns = makers.unwrap_or_default().iter().flat_map(|maker| {
+    let makers = invocation.makers(&word.made_by).iter();
+    let mut patterns = makers.flat_map(|maker| {
         let words = maker.arguments.iter().filter(|word| word.glob);
         words.map(move |word| (maker, word))
     });
@@ -142,7 +142,7 @@ fn by_makers(invocation: &Judged<'_>, word: &Word) -> Option<PathBuf> {
 fn listers<'a>(analysis: &'a Analysis, word: &Word) -> Option<&'a [Arc<Invocation>]> {
     let text = word.text.as_str();
     let is_whole = text.starts_with("$(") && text.ends_with(')');
-    let made_by = analysis.invocations.get(word.made_by.clone())?;
+    let made_by = analysis.part(word.made_by.clone());
     let is_list =
         is_whole && text.matches("$(").count() == 1 && !text.contains('`') && only_list(made_by);
     is_list.then_some(made_by)

@@ -8,8 +8,7 @@ use std::sync::Arc;
 
 use super::guarded::Guarded;
 use super::tree::Tree;
-use crate::program;
-use crate::program::{Fact, Program};
+use crate::program::{self, Fact, Program};
 use crate::shell::{Analysis, Invocation, code_only_reads, is_pattern, lexical, sed_scripts};
 
 /// A command line, or a script, with its programs.
@@ -85,8 +84,7 @@ impl<'a> Judged<'a> {
 
     /// Returns some of them, by their numbers: those that make a word, or feed a program.
     pub(super) fn makers(&self, range: &Range<usize>) -> &'a [Arc<Invocation>] {
-        let makers = self.analysis.invocations.get(range.clone());
-        makers.unwrap_or_default()
+        self.analysis.part(range.clone())
     }
 
     /// Returns what is known of the program, or of its subcommand where that is known by itself.
@@ -130,23 +128,10 @@ impl<'a> Judged<'a> {
         self.tree.get_or_init(|| Tree::of(self)).as_ref()
     }
 
-    /// Returns its words.
-    pub(super) fn texts(&self) -> impl Iterator<Item = &'a str> {
-        self.invocation
-            .arguments
-            .iter()
-            .map(|word| word.text.as_str())
-    }
-
     /// Returns its first operand; nothing where it has none.
     pub(super) fn first(&self) -> &'a str {
         let first = self.invocation.operands().next();
         first.map_or("", |word| word.text.as_str())
-    }
-
-    /// Whether one of some words stands among its own.
-    pub(super) fn has(&self, words: &[&str]) -> bool {
-        self.texts().any(|text| words.contains(&text))
     }
 
     /// Returns the path that a word names to it.

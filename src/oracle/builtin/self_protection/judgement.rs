@@ -11,6 +11,7 @@ use super::{clean, code, disarm, fields, front_matter, mention, naming, script, 
 use crate::event::{ToolCall, ToolKind, ToolView};
 use crate::fact::Facts;
 use crate::shell::{Analysis, DoubtKind, Effect, Invocation, PathEffect, lexical};
+use crate::words::holds_any;
 
 /// Judges a tool that says which files it changes.
 pub(super) fn by_tool(guarded: &Guarded<'_>, facts: &Facts, tool: &ToolView) -> Option<Attempt> {
@@ -133,7 +134,7 @@ fn by_assignment(guarded: &Guarded<'_>, analysis: &Analysis) -> Option<Attempt> 
         ..Invocation::default()
     };
     let here = Judged::new(guarded, analysis, &here);
-    let is_code = |text: &str| ["`", "$(", "()"].iter().any(|part| text.contains(part));
+    let is_code = |text: &str| holds_any(text, &["`", "$(", "()"]);
     analysis.assignments.iter().find_map(|(name, value)| {
         let may_run = !value.dynamic && is_code(&value.text);
         let hit = may_run.then(|| here.in_text(&value.text))??;

@@ -133,7 +133,7 @@ fn by_search(invocation: &Judged<'_>) -> Option<Found> {
     let program = invocation.program.as_str();
     // What it prints for others to change is judged with the filters on the way.
     let through = walk::started_through(program)?;
-    let deletes = through == walk::OF_FIND && invocation.has(&["-delete"]);
+    let deletes = through == walk::OF_FIND && invocation.has_word(&["-delete"]);
     if !deletes && !changes_through(invocation, through) {
         return None;
     }
@@ -212,9 +212,7 @@ fn by_finding(invocation: &Judged<'_>, reads: bool) -> Option<Found> {
         given.push(invocation.fed_by.clone());
     }
     let is_fixer = invocation.known().is(Fact::Fixes);
-    let mut finders = given
-        .into_iter()
-        .filter_map(|range| invocation.analysis.invocations.get(range));
+    let mut finders = given.iter().map(|range| invocation.makers(range));
     let hit = finders.find_map(|finders| {
         let named = finders.iter().find_map(|one| {
             let finder = invocation.other(one);

@@ -119,13 +119,13 @@ fn is_nowhere(invocation: &Judged<'_>) -> bool {
 fn is_telling(invocation: &Judged<'_>) -> bool {
     let names_host = || invocation.texts().any(|word| Host::find(word).is_some());
     match invocation.first() {
-        "uninstall" => names_host() || invocation.has(&["--all"]),
+        "uninstall" => names_host() || invocation.has_word(&["--all"]),
         "install" => {
             let loosens = |word: &str| word.starts_with("--http") || word == "--optional";
             invocation.texts().any(loosens) && names_host()
         }
-        "allow" | "trust" => invocation.has(&["-y", "--yes"]),
-        "respond" => invocation.has(&["proceed_with_risk", "--by", "--by=human"]),
+        "allow" | "trust" => invocation.has_word(&["-y", "--yes"]),
+        "respond" => invocation.has_word(&["proceed_with_risk", "--by", "--by=human"]),
         _ => false,
     }
 }
@@ -188,7 +188,8 @@ fn refused(invocation: &Judged<'_>) -> Option<Found> {
         "fleet" => (commands.find(|word| **word == "bundle")).and(commands.next()),
         _ => None,
     };
-    if bundle.is_some_and(|word| CHANGES_BUNDLE.contains(word)) && !invocation.has(&["--help"]) {
+    if bundle.is_some_and(|word| CHANGES_BUNDLE.contains(word)) && !invocation.has_word(&["--help"])
+    {
         return Some(act("change the signed policy of this machine"));
     }
     // Where records go, and which, is for the machine's owner to say.
@@ -199,13 +200,13 @@ fn refused(invocation: &Judged<'_>) -> Option<Found> {
         let aims = |name: &str| name.starts_with("OTEL_") || name == "AHP_MACHINE_ID";
         tells(&["--to", "--log"]) || variables.any(|(name, _)| aims(name))
     };
-    if is_fleet && operands.contains(&"ship") && aims() && !invocation.has(TRIES) {
+    if is_fleet && operands.contains(&"ship") && aims() && !invocation.has_word(TRIES) {
         return Some(act("carry the log to a place that its owner has not named"));
     }
     let by = invocation.value_of(&["--by"]);
     let stdin = invocation.stdin.text();
     let hides_human =
-        invocation.has(&["--stdin"]) && stdin.is_none_or(|text| text.contains("human"));
+        invocation.has_word(&["--stdin"]) && stdin.is_none_or(|text| text.contains("human"));
     let is_by_human = by.is_some_and(|by| by.text != "agent") || hides_human;
     (command == "respond" && is_by_human).then(|| act("answer in a person's name"))
 }
@@ -216,7 +217,7 @@ fn plainly_refused(
     command: &str,
     tells: &dyn Fn(&[&str]) -> bool,
 ) -> Option<&'static str> {
-    let has = |words: &[&str]| invocation.has(words);
+    let has = |words: &[&str]| invocation.has_word(words);
     let asks_for_help = has(&["--help", "-h"]);
     Some(match command {
         "trust" if !has(&["--show", "--diff", "--help", "--list"]) => {

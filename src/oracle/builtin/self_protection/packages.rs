@@ -42,12 +42,12 @@ pub(super) fn find(invocation: &Judged<'_>) -> Option<Found> {
         let mut options = REMOVES_BY.iter().filter(|(of, _)| *of == program);
         options.any(|(_, option)| invocation.texts().any(|word| word.starts_with(option)))
     };
-    let removes = invocation.has(REMOVES) || by_option();
-    if invocation.has(REMOVES_ALL) || (removes && NAMES.iter().any(|name| is_named(name))) {
+    let removes = invocation.has_word(REMOVES) || by_option();
+    if invocation.has_word(REMOVES_ALL) || (removes && NAMES.iter().any(|name| is_named(name))) {
         return Some(act("remove `ahp`"));
     }
     // The package of ours has another name.
-    let brings = invocation.has(BRINGS) && is_named("ahp") && !only_builds(invocation);
+    let brings = invocation.has_word(BRINGS) && is_named("ahp") && !only_builds(invocation);
     brings.then(|| act("put another program in the place of `ahp`"))
 }
 

@@ -6,11 +6,10 @@ use super::unread::{Hit, Unread, spelled};
 use super::{binary, mention, walk};
 use crate::event::name_words;
 use crate::guard::components;
-use crate::program;
-use crate::program::Fact;
+use crate::program::{self, Fact};
 use crate::search::{Fd, come_through};
 use crate::shell::{Invocation, Stdin, Word, anywhere_below, found_by_find};
-use crate::words::words;
+use crate::words::{holds_any, words};
 
 /// Words in the names of tools that take what lies in a folder, at any depth.
 pub(super) const TAKING: &[&str] = words!("taking-tools");
@@ -37,8 +36,7 @@ const TAKES: &[&str] = &[
 /// Whether code goes through folders and reads what lies there.
 fn walks(code: &str) -> bool {
     let code = code.to_lowercase();
-    let has = |words: &[&str]| words.iter().any(|word| code.contains(word));
-    has(WALKS) && has(TAKES)
+    holds_any(&code, WALKS) && holds_any(&code, TAKES)
 }
 
 /// One program, and what it would read.
@@ -238,7 +236,7 @@ impl Reading<'_> {
         let invocation = self.invocation;
         let is_adding = |sub: &Word| matches!(sub.text.as_str(), "add" | "stage");
         let adds = invocation.program == "git" && invocation.subcommand().is_some_and(is_adding);
-        if !adds || !invocation.has(&["-A", "--all", ".", "*", ":/"]) {
+        if !adds || !invocation.has_word(&["-A", "--all", ".", "*", ":/"]) {
             return None;
         }
         let dir = invocation.value_of(&["-C"]);
@@ -267,7 +265,7 @@ impl Reading<'_> {
         let invocation = self.invocation;
         let open = (invocation.arguments.iter()).filter(|word| word.dynamic || word.each);
         let takes_list = matches!(invocation.program.as_str(), "cpio" | "pax" | "parallel")
-            || invocation.has(&["-T", "-@", "--files-from", "--files-from=-", "--null"]);
+            || invocation.has_word(&["-T", "-@", "--files-from", "--files-from=-", "--null"]);
         let fed = takes_list.then_some(&invocation.fed_by);
         let mut given = open.map(|word| &word.made_by).chain(fed);
         given.find_map(|range| {

@@ -14,7 +14,7 @@ use super::unread::{Hit, Unread, spelled};
 use crate::event::{ToolKind, ToolView};
 use crate::fact::Facts;
 use crate::shell::{DoubtKind, lexical};
-use crate::words::words;
+use crate::words::{holds_any, words};
 
 /// Words in the names of tools that tell of files no more than their names and what they are like.
 const LISTING: &[&str] = words!("listing-tools");
@@ -28,8 +28,8 @@ pub(super) fn by_tool(guarded: &Guarded<'_>, facts: &Facts, tool: &ToolView) -> 
     }
     let unread = Unread::of(guarded);
     let name = call.name.to_lowercase();
-    let has = |words: &[&str]| words.iter().any(|word| name.contains(word));
-    let lists = has(LISTING) && !has(TAKING);
+    let takes = holds_any(&name, TAKING);
+    let lists = holds_any(&name, LISTING) && !takes;
     let searches = tool.kind == ToolKind::Search && !lists;
     let work_dir = facts.event().work_dir.as_deref();
     let root = guarded.root();
@@ -48,7 +48,7 @@ pub(super) fn by_tool(guarded: &Guarded<'_>, facts: &Facts, tool: &ToolView) -> 
     let counts = |hit: Hit| match hit {
         Hit::File(path) => Some(path),
         Hit::Own(path) => (!lists).then_some(path),
-        Hit::Above(path) => (searches || (has(TAKING) && !lists)).then_some(path),
+        Hit::Above(path) => (searches || (takes && !lists)).then_some(path),
     };
     let mut texts: Vec<&str> = tool.paths.iter().map(String::as_str).collect();
     let input = call.unwrapped();

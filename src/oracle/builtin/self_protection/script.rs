@@ -11,6 +11,7 @@ use crate::guard::entries_named;
 use crate::program::Fact;
 use crate::search::read;
 use crate::shell::{Invocation, Stdin, Surroundings, Word, analyse, lexical, may_list, shebang};
+use crate::words::holds_any;
 
 /// What judges a command line, or a script, which lies so deep in others.
 pub(super) type Judge = fn(&Line<'_>, usize) -> Option<Attempt>;
@@ -57,7 +58,7 @@ pub(super) fn find(invocation: &Judged<'_>, depth: usize, judge: Judge) -> Optio
 fn is_git_apply(invocation: &Judged<'_>) -> bool {
     invocation.program == "git"
         && matches!(invocation.first(), "apply" | "am")
-        && !invocation.has(&["--stat", "--numstat", "--summary", "--check"])
+        && !invocation.has_word(&["--stat", "--numstat", "--summary", "--check"])
 }
 
 /// Returns what is guarded and is named by the head lines of a patch.
@@ -226,7 +227,7 @@ fn run_script(
     // Most scripts neither name what is ours nor look for files; those are not worth a walk.
     let lower = text.to_lowercase();
     let names = lower.contains("ahp") || named(text).is_some();
-    if !names && !may_list(&lower) && !LOOKS.iter().any(|word| lower.contains(word)) {
+    if !names && !may_list(&lower) && !holds_any(&lower, LOOKS) {
         return None;
     }
     let script = (

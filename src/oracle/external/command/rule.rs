@@ -23,7 +23,7 @@ pub(super) fn meets(rule: &str, tool: &str, facts: &Facts) -> bool {
             return true;
         };
         return shell.invocations.iter().any(|invocation| {
-            let words = invocation.arguments.iter().map(|word| word.text.as_str());
+            let words = invocation.texts();
             let words: Vec<&str> = std::iter::once(&*invocation.program).chain(words).collect();
             let line = words.join(" ");
             glob(&pattern, &line) || alone == Some(line.as_str())

@@ -126,7 +126,7 @@ const IDLE: &[&str] = &[":", "cat", "cd", "command", "exit", "true", "type", "wh
 /// Whether an invocation is the hook of this program, by whatever path it is named.
 fn calls_us(invocation: &Invocation) -> bool {
     let name = &*invocation.program;
-    let mut words = invocation.arguments.iter().map(|word| word.text.as_str());
+    let mut words = invocation.texts();
     (name == "ahp" || name.starts_with("ahp-"))
         && words.find(|word| !word.starts_with('-')) == Some("hook")
 }
