@@ -9,3 +9,9 @@ pub(crate) use words;
 pub(crate) fn holds_any(text: &str, words: &[&str]) -> bool {
     words.iter().any(|word| text.contains(word))
 }
+
+/// Whether one of some lines, a name and those that it is for, has a name for one of them.
+pub(crate) fn names_for(lines: &[&str], name: &str, what: &str) -> bool {
+    let mut lines = lines.iter().map(|line| line.split(' '));
+    lines.any(|mut words| words.next() == Some(name) && words.any(|word| word == what))
+}

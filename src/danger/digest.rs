@@ -18,7 +18,7 @@ pub(super) struct Digest<'a> {
     pub(super) invocation: &'a Invocation,
     pub(super) index: usize,
     /// The options that take the next word, and with a `=` behind them those that take what is attached.
-    pub(super) values: &'a str,
+    values: &'a str,
     /// Whether the first operand is taken for the value of an option that is not known.
     pub(super) is_reread: bool,
     /// What is not an option, not the value of one, and not `--`.

@@ -1,6 +1,6 @@
 //! Judge: every invocation of a command line against the rules.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::custom::CommandPattern;
@@ -146,19 +146,15 @@ fn rule_finding(
     let mut gravest: Option<Finding> = None;
     for subject in subjects(invocation) {
         // Most sections read the words alike.
-        let mut readings: Vec<Vec<Digest<'_>>> = Vec::new();
+        let mut readings: BTreeMap<&str, Vec<Digest<'_>>> = BTreeMap::new();
         for (section, is_strict) in in_force(&subject, analysis, at, invocation, selection) {
             if only_prints_help(section, invocation) {
                 continue;
             }
             let values = &*section.values;
-            let is_same = |digests: &Vec<Digest<'_>>| digests.iter().all(|d| d.values == values);
-            if !readings.iter().any(is_same) {
-                let digest = Digest::new(analysis, at, invocation, values, knowledge);
-                readings.push(subject.readings(digest));
-            }
-            let digests = readings.iter().find(|one| is_same(one));
-            let digests = digests.map(Vec::as_slice).unwrap_or_default();
+            let digests = &*readings.entry(values).or_insert_with(|| {
+                subject.readings(Digest::new(analysis, at, invocation, values, knowledge))
+            });
             for rule in section.rules_for(digests, is_strict) {
                 if gravest
                     .as_ref()
@@ -200,14 +196,11 @@ impl<'a> Subject<'a> {
     }
 
     /// Returns the words as they are, or the targets in their place.
-    pub(super) fn reading(&self, digest: Digest<'a>) -> Digest<'a> {
-        match &self.targets {
-            Some(targets) => Digest {
-                operands: targets.clone(),
-                ..digest
-            },
-            None => digest,
+    pub(super) fn reading(&self, mut digest: Digest<'a>) -> Digest<'a> {
+        if let Some(targets) = &self.targets {
+            digest.operands.clone_from(targets);
         }
+        digest
     }
 }
 

@@ -102,15 +102,14 @@ pub(super) fn run(environment: &Environment, args: &Args) -> Result<ExitCode, Fl
         .collect();
     if let Some(id) = args.binding.iter().find(|id| !locked.contains(id.as_str())) {
         let near = nearest(id, locked.iter().copied());
-        let hint = near.map_or_else(
-            || {
-                format!(
-                    "they are `{}`",
-                    locked.into_iter().collect::<Vec<_>>().join("`, `")
-                )
-            },
-            |near| format!("did you mean `{near}`?"),
-        );
+        let hint = match near {
+            Some(near) => format!("did you mean `{near}`?"),
+            None if locked.is_empty() => "it has none".to_owned(),
+            None => {
+                let locked: Vec<&str> = locked.into_iter().collect();
+                format!("they are `{}`", locked.join("`, `"))
+            }
+        };
         return Err(FleetError::Refused(format!(
             "no locked binding of the policy in force is called `{id}`; {hint}"
         )));

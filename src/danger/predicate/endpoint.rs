@@ -3,7 +3,7 @@
 use super::known::{is_in_made_folder, is_told};
 use crate::danger::digest::Digest;
 use crate::shell::{Invocation, Word, is_loopback};
-use crate::words::words;
+use crate::words::{names_for, words};
 
 /// Whether an address of this machine is what a client is given, by its arguments, a variable or an alias that the line sets, and
 /// none of another: `--endpoint-url http://localhost:4566`.
@@ -35,13 +35,8 @@ fn values_of_variables<'a>(
 ) -> impl Iterator<Item = &'a Word> {
     let own = digest.invocation.environment.iter();
     let all = own.chain(&digest.analysis.assignments);
-    let heeds = |name: &str| {
-        let mut lines = list.iter().map(|line| line.split(' '));
-        lines.any(|mut line| {
-            line.next() == Some(name) && line.any(|one| one == digest.invocation.program)
-        })
-    };
-    all.filter(move |(name, _)| heeds(name))
+    let program = &digest.invocation.program;
+    all.filter(move |(name, _)| names_for(list, name, program))
         .map(|(_, value)| value)
 }
 
@@ -77,9 +72,8 @@ pub(super) fn is_own_store(digest: &Digest<'_>) -> bool {
     let invocation = digest.invocation;
     let lines = words!("store-places", lines).iter();
     let names = lines.filter_map(|line| {
-        let (name, programs) = line.split_once(' ')?;
-        let is_of = programs.split(' ').any(|one| one == invocation.program);
-        (is_of && name.starts_with('-')).then_some(name)
+        let name = line.split(' ').next()?;
+        (name.starts_with('-') && names_for(&[line], name, &invocation.program)).then_some(name)
     });
     let names: Vec<&str> = names.collect();
     let given: Vec<Word> = invocation.values_of(&names).collect();

@@ -6,7 +6,7 @@ use crate::danger::testing::says_test_store;
 use crate::glob::glob;
 use crate::program::{self, Fact};
 use crate::shell::{Invocation, Stdin, Word, file_name, is_loopback};
-use crate::words::words;
+use crate::words::{names_for, words};
 
 /// Whether the first word is the name of a task that drops or destroys: `db:drop`, `reset-db`, `nuke`; of a task for production
 /// less is enough.
@@ -47,11 +47,8 @@ pub(super) fn is_for_tests(invocation: &Invocation) -> bool {
         if runs_tasks && (name == "ENV" || name.ends_with("_ENV")) {
             return true;
         }
-        let mut variables = words!("environment-variables", lines).iter();
-        variables.any(|line| {
-            let mut words = line.split(' ');
-            words.next() == Some(name) && words.any(|program| program == invocation.program)
-        })
+        let variables = words!("environment-variables", lines);
+        names_for(variables, name, &invocation.program)
     };
     let environment = invocation.environment.iter();
     environment
