@@ -65,6 +65,14 @@ use crate::diagnostic::{Diagnostic, SourceMap};
 use crate::event::Trigger;
 use crate::stamp::Stamp;
 
+/// Facts that ask in which texts of a session words have stood.
+const ORIGIN_FACTS: [&str; 4] = [
+    "tool.arguments_from",
+    "tool.outward",
+    "tool.asked",
+    "tool.injection_score",
+];
+
 /// All layers merged: what is in force, before names of oracles and facts are resolved.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Config {
@@ -218,12 +226,7 @@ impl Config {
             });
             is_named || of_marks
         };
-        let (age, origins) = (
-            names("session.age"),
-            ["tool.arguments_from", "tool.outward", "tool.asked"]
-                .into_iter()
-                .any(names),
-        );
+        let (age, origins) = (names("session.age"), ORIGIN_FACTS.into_iter().any(names));
         self.asks_age = age;
         self.asks_origins = origins;
         mark::settle(&mut self.marks, self.bindings.values().flatten())
@@ -233,8 +236,10 @@ impl Config {
     pub fn ask_by(&mut self, script: &str) {
         let names_age = [".age", "\"age\""].iter().any(|age| script.contains(age));
         self.asks_age |= script.contains("session") && names_age;
-        let origins = ["arguments_from", "outward"];
-        self.asks_origins |= origins.iter().any(|name| script.contains(name));
+        let mut names = ORIGIN_FACTS
+            .iter()
+            .filter_map(|fact| fact.strip_prefix("tool."));
+        self.asks_origins |= names.any(|name| script.contains(name));
         mark::ask_by(script, &mut self.marks);
     }
 
