@@ -239,7 +239,10 @@ impl Config {
         let mut names = ORIGIN_FACTS
             .iter()
             .filter_map(|fact| fact.strip_prefix("tool."));
-        self.asks_origins |= names.any(|name| script.contains(name));
+        self.asks_origins |= names.any(|name| {
+            let ways = [format!(".{name}"), format!("\"{name}\"")];
+            ways.iter().any(|way| script.contains(way))
+        });
         mark::ask_by(script, &mut self.marks);
     }
 
