@@ -12,6 +12,7 @@ use std::fmt;
 
 use crate::event::{ToolKind, Trigger};
 use crate::session::{Count, Going, MarkRecord};
+use crate::words::words;
 use crate::workspace::{GIVEN_UP, STAGES, STATUSES};
 
 /// What a fact's value is when it is there.
@@ -175,16 +176,7 @@ facts! {
 }
 
 /// Where the values of a call may come from.
-const ORIGINS: &[&str] = &[
-    "prompt",
-    "project",
-    "untrusted",
-    "untrusted-record",
-    "untrusted-text",
-    "untrusted-instruction",
-    "lookalike",
-    "unknown",
-];
+const ORIGINS: &[&str] = words!("origins");
 
 impl Fact {
     /// Returns every text that the fact can be; none where hosts, projects and people have their own.

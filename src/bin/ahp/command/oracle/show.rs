@@ -6,8 +6,7 @@ use serde_json::json;
 
 use super::Oracles;
 use crate::exit_code::Exit;
-use crate::output;
-use crate::output::Format;
+use crate::output::{self, Format};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
