@@ -157,6 +157,11 @@ impl Loaded {
         &self.inputs.programs
     }
 
+    /// Whether a layer may extend a file. What comes from the cache was read whole and had no fault, and its layers have not changed.
+    pub(crate) fn may_extend(&self) -> bool {
+        !self.is_cached || !self.inputs.extended.is_empty()
+    }
+
     /// Whether a layer of the project was read, or a file of it that a layer extends.
     pub fn is_of_project(&self, locations: &Locations) -> bool {
         approved::own(self, locations).next().is_some()

@@ -22,7 +22,7 @@ pub(crate) struct Args {
 
 pub(super) fn show(args: &Args) -> Result<Exit, String> {
     let oracles = Oracles::find()?;
-    let mut definitions = oracles.catalog.definitions().iter();
+    let mut definitions = oracles.catalog.definitions().into_iter();
     if let Some(definition) = definitions.find(|definition| definition.is_named(&args.name)) {
         if args.source {
             return Err(format!("`{}` is written in Rust", definition.kebab));
