@@ -21,8 +21,11 @@ pub(super) const CLASSES: usize = EDGES.len() + 1;
 /// How many letters of a word count.
 const STEM: usize = 7;
 
+/// A name, and what a text has for it.
+type Sign = (&'static str, fn(&str) -> bool);
+
 /// Signs that tell how a passage is written.
-const SIGNS: &[(&str, fn(&str) -> bool)] = &[
+const SIGNS: &[Sign] = &[
     ("address", |text| text.contains("://")),
     ("at", |text| text.contains('@')),
     ("bracket", |text| text.contains(['<', '[', '{', '('])),
