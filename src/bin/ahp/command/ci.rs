@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use ahp::config::{BaseError, Environment, Locations, Reviewed};
+use ahp::engine::{Clock as _, SystemClock};
 use ahp::event::{Event, Trigger};
 use ahp::signal::{Origin, Signal};
 use ahp::verdict::Verdict;
@@ -144,6 +145,11 @@ fn refuse(
         .iter()
         .map(|trigger| {
             let mut signal = Signal::block(KIND, why);
+            signal.header.id = SystemClock.new_id();
+            signal.header.correlation_id = Some(signal.header.id);
+            signal.header.timestamp = SystemClock.now();
+            signal.header.source = "ci".to_owned();
+            signal.context.hook = trigger.name().to_owned();
             signal.origin = Origin {
                 binding: KIND.to_owned(),
                 ..Origin::default()
