@@ -121,7 +121,7 @@ fn regular(opened: Result<OwnedFd, Errno>) -> io::Result<(File, Metadata)> {
     if about.is_file() {
         Ok((file, about))
     } else {
-        Err(not_regular("something else than a regular file"))
+        Err(not_regular("is not a regular file"))
     }
 }
 
@@ -143,7 +143,7 @@ pub(crate) fn read_linked(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
     let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
     if !file.metadata()?.is_file() {
-        return Err(not_regular("something else than a regular file"));
+        return Err(not_regular("is not a regular file"));
     }
     whole(file, most)
 }
@@ -238,7 +238,7 @@ fn inside<'p>(
             Component::Normal(name) => parts.push(name),
             Component::CurDir => {}
             Component::ParentDir | Component::RootDir | Component::Prefix(_) => {
-                return Err(not_regular("a path that leads out of it"));
+                return Err(not_regular("is a path that leads out of its folder"));
             }
         }
     }
@@ -249,16 +249,13 @@ fn inside<'p>(
 
 fn explained(error: Errno) -> io::Error {
     match error {
-        Errno::LOOP | Errno::MLINK => not_regular("a link"),
+        Errno::LOOP | Errno::MLINK => not_regular("is a link, where only a regular file may be"),
         // What opening a pipe or a socket to write says.
-        Errno::NXIO => not_regular("something else than a regular file"),
+        Errno::NXIO => not_regular("is not a regular file"),
         other => other.into(),
     }
 }
 
 fn not_regular(what: &str) -> io::Error {
-    io::Error::new(
-        io::ErrorKind::InvalidInput,
-        format!("{what} stands there, where only a regular file may"),
-    )
+    io::Error::new(io::ErrorKind::InvalidInput, format!("it {what}"))
 }

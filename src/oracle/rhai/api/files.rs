@@ -88,7 +88,7 @@ pub(super) const FILES: Group = Group {
         },
         Function {
             signature: "read_before(path) -> text or ()",
-            doc: "The text of a file as it was before the change; `()` where it was not there. What `read_file` holds for an error is one here too.",
+            doc: "The text of a file as it was before the change; `()` where it was not there. The same errors as `read_file`.",
             example: r#"read_before("README.md") == () || read_before("README.md").len() > 0"#,
             register: |engine| {
                 engine.register_fn("read_before", |path: &str| read_before(path));

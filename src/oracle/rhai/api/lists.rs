@@ -5,7 +5,7 @@ use super::{Function, Group};
 /// Lists are registered with their type; these rows are their manual.
 pub(super) const GROUP: Group = Group {
     title: "Lists",
-    doc: "Facts that are lists (`ctx.files.changed`) and the results of `lines` and `list_files` are lists of texts that are shared, not copied. `for`, `[n]`, `len()`, `is_empty()`, `contains`, `in`, `index_of`, `filter`, `map`, `find`, `some` and `all` work on them as on arrays; an array is had with `to_array()`.",
+    doc: "Facts that are lists (`ctx.files.changed`) and the results of `lines` and `list_files` are lists of texts that are shared, not copied. `for`, `[n]`, `len()`, `is_empty()`, `contains`, `in`, `index_of`, `filter`, `map`, `find`, `some` and `all` work on them as on arrays; `to_array()` gives an array.",
     functions: &[
         Function {
             signature: "list.filter(function) -> list",
