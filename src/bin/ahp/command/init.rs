@@ -168,7 +168,9 @@ fn extend(locations: &Locations, file: &Path, packs: &[String]) -> Result<Exit, 
             Config::load(&drafted).config
         };
         let weaker = with(&changed).weaker_than(&with(&text)).into_iter();
-        told.extend(weaker.map(|what| format!("weaker than before: {what}")));
+        told.extend(
+            weaker.map(|what| format!("weaker than before, or not known to be as strict: {what}")),
+        );
         fs::write(file, changed).map_err(|e| format!("cannot write `{shown}`: {e}"))?;
     }
     told.iter().for_each(output::line);
