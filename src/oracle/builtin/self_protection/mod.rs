@@ -135,7 +135,7 @@ impl Oracle for SelfProtection {
             let cleans =
                 own.is_some_and(|(_, shell)| shell.invocations.iter().any(|i| clean::cleans(i)));
             let left_out = cleans.then(|| left_out(&attempt, context.root()));
-            return Ok(vec![signal(&attempt, graver.as_ref(), left_out)]);
+            return Ok(vec![signal(&attempt, graver.as_ref(), left_out.as_deref())]);
         }
         let read = reading::by_tool(&guarded, facts, tool)
             .or_else(|| lines.iter().find_map(|line| reading::by_shell(line, 0)));
@@ -218,7 +218,7 @@ fn left_out(attempt: &Attempt, root: &Path) -> String {
     format!("`git clean` leaves it alone with `-e {}`", inner.display())
 }
 
-fn signal(attempt: &Attempt, graver: Option<&Finding>, left_out: Option<String>) -> Signal {
+fn signal(attempt: &Attempt, graver: Option<&Finding>, left_out: Option<&str>) -> Signal {
     let own = say(
         attempt,
         "an agent may not change its own policy, hooks or log",
@@ -235,7 +235,7 @@ fn signal(attempt: &Attempt, graver: Option<&Finding>, left_out: Option<String>)
         "if the policy is wrong, say what should change and ask a person to change it",
     ];
     let first = graver.map(|finding| finding.instead.as_str());
-    let first = first.into_iter().chain(left_out.as_deref());
+    let first = first.into_iter().chain(left_out);
     block(attempt, text).steps(first.chain(steps))
 }
 
