@@ -125,7 +125,7 @@ pub(crate) fn signal(signal: &Signal) -> String {
         signal.origin.source
     );
     // Colours of others are written out here: later they could not be told from our own.
-    for line in visible(&signal.payload.text()).lines() {
+    for line in visible(signal.payload.text()).lines() {
         write!(text, "\n    {line}").ok();
     }
     if let Payload::Control(control) = &signal.payload {

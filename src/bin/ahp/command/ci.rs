@@ -148,8 +148,8 @@ fn refuse(
             signal.header.id = SystemClock.new_id();
             signal.header.correlation_id = Some(signal.header.id);
             signal.header.timestamp = SystemClock.now();
-            signal.header.source = "ci".to_owned();
-            signal.context.hook = trigger.name().to_owned();
+            "ci".clone_into(&mut signal.header.source);
+            trigger.name().clone_into(&mut signal.context.hook);
             signal.origin = Origin {
                 binding: KIND.to_owned(),
                 ..Origin::default()
