@@ -129,7 +129,7 @@ fn regular(opened: Result<OwnedFd, Errno>) -> io::Result<(File, Metadata)> {
     if about.is_file() {
         Ok((file, about))
     } else {
-        Err(not_regular("something else than a regular file"))
+        Err(not_regular("is not a regular file"))
     }
 }
 
@@ -246,7 +246,7 @@ fn inside<'p>(
             Component::Normal(name) => parts.push(name),
             Component::CurDir => {}
             Component::ParentDir | Component::RootDir | Component::Prefix(_) => {
-                return Err(not_regular("a path that leads out of it"));
+                return Err(not_regular("is a path that leads out of its folder"));
             }
         }
     }
@@ -257,16 +257,13 @@ fn inside<'p>(
 
 fn explained(error: Errno) -> io::Error {
     match error {
-        Errno::LOOP | Errno::MLINK => not_regular("a link"),
+        Errno::LOOP | Errno::MLINK => not_regular("is a link, where only a regular file may be"),
         // What opening a pipe or a socket to write says.
-        Errno::NXIO => not_regular("something else than a regular file"),
+        Errno::NXIO => not_regular("is not a regular file"),
         other => other.into(),
     }
 }
 
 fn not_regular(what: &str) -> io::Error {
-    io::Error::new(
-        io::ErrorKind::InvalidInput,
-        format!("{what} stands there, where only a regular file may"),
-    )
+    io::Error::new(io::ErrorKind::InvalidInput, format!("it {what}"))
 }

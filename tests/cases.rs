@@ -26,7 +26,7 @@ fn main() {
     let runner = Arc::new(Mutex::new(Runner::new(root)));
     for path in policy_test::find_files(&folder).unwrap() {
         let shown = path.strip_prefix(&folder).unwrap().display().to_string();
-        let file = Arc::new(policy_test::read(&path, &shown).unwrap());
+        let file = Arc::new(policy_test::read(&path, &shown));
         let faults: Vec<_> = file
             .faults
             .iter()

@@ -426,7 +426,10 @@ fn every_test_of_a_policy_passes() {
         fs::copy(beside, place.path().join("command-hooks.json")).unwrap();
         let copy = place.path().join("document.md");
         fs::copy(root().join(&file), &copy).unwrap();
-        let tests = policy_test::read(&copy, &file).unwrap();
+        let tests = policy_test::read(&copy, &file);
+        if !tests.text.contains("\ntests:") {
+            continue;
+        }
         let faults: Vec<_> = tests
             .faults
             .iter()

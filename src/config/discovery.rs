@@ -79,6 +79,7 @@ pub const OWN_VARIABLES: &[&str] = &[
 pub struct Environment {
     variables: BTreeMap<OsString, OsString>,
     current_dir: PathBuf,
+    is_home_looked_up: bool,
 }
 
 impl Environment {
@@ -91,12 +92,15 @@ impl Environment {
         let mut variables: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
         // Without the variable the policy of the user would be left out, and nobody told.
         let home = variables.get(OsStr::new("HOME"));
+        let mut is_home_looked_up = false;
         if home.is_none_or(|home| home.is_empty())
             && let Some(home) = home_of_user()
         {
             variables.insert("HOME".into(), home);
+            is_home_looked_up = true;
         }
         Self {
+            is_home_looked_up,
             variables,
             // A working directory that was deleted under us: nothing relative can be found, which is as true as it gets.
             current_dir: std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/")),
@@ -114,7 +118,13 @@ impl Environment {
                 .map(|(name, value)| (name.into(), value.into()))
                 .collect(),
             current_dir: current_dir.into(),
+            is_home_looked_up: false,
         }
+    }
+
+    /// Returns the home directory that the system names, where `HOME` is not set.
+    pub fn looked_up_home(&self) -> Option<&str> {
+        self.get("HOME").filter(|_| self.is_home_looked_up)
     }
 
     /// Returns a variable that is set, not empty, and text.

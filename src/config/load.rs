@@ -436,16 +436,21 @@ impl<'a> Loader<'a> {
                         self.text(source, origin.clone(), dir, &text, place, extending);
                     }
                     Some(Err(diagnostic)) => {
-                        self.diagnostics.push(diagnostic.related(span, "named here"));
+                        self.diagnostics
+                            .push(diagnostic.related(span, "named here"));
                     }
-                    None => self.diagnostics.push(
-                        Diagnostic::error(
+                    None => {
+                        let missing = Diagnostic::error(
                             Code::UnknownPack,
                             format!("there is no file `{shown}`"),
                             span,
-                        )
-                        .help("write `ahp:NAME` for a pack that ships with `ahp`, or a path relative to this file"),
-                    ),
+                        );
+                        let is_pack = path.file_name().and_then(|name| Pack::find(name.to_str()?));
+                        self.diagnostics.push(match is_pack {
+                            Some(pack) => missing.help(format!("did you mean `ahp:{}`?", pack.name)),
+                            None => missing.help("write `ahp:NAME` for a pack that ships with `ahp`, or a path relative to this file"),
+                        });
+                    }
                 }
             }
             Origin::Text => {}

@@ -71,6 +71,13 @@ fn touches_others(config: &Config) -> bool {
 }
 
 impl Config {
+    /// Returns what of this configuration is weaker than in another one, in words.
+    pub fn weaker_than(mut self, other: &Self) -> Vec<String> {
+        let mut weaker = Vec::new();
+        self.hold(other, APPROVED, &mut weaker);
+        weaker
+    }
+
     /// Keeps what another configuration holds and this one has weakened: its bindings stand beside those of this one, and
     /// its settings in their place. What that concerns is added to `held`. Returns the bindings that stand for those of the other.
     fn hold(

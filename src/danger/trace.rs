@@ -17,6 +17,8 @@ pub struct Near {
     pub rule: String,
     /// How grave it is.
     pub severity: Severity,
+    /// Why the command is dangerous where the rule holds.
+    pub reason: String,
     /// The pattern that is nearest, as the rule has it.
     pub pattern: String,
     /// The condition that does not hold, or what excuses (`unless: …`, `allow_commands: …`); none where the rule is broken.
@@ -64,6 +66,7 @@ fn nearest(rule: &Rule, digest: &Digest<'_>) -> Option<Near> {
         command: digest.invocation.display(),
         rule: rule.id.to_string(),
         severity: rule.severity,
+        reason: rule.reason.to_string(),
         pattern: pattern.text.to_string(),
         missing,
     })

@@ -30,6 +30,7 @@ macro_rules! codes {
 
 codes! {
     Unreadable "unreadable" "A configuration file cannot be read.";
+    NotRead "not-read" "A file beside the policy is named almost like one that is read.";
     TooLarge "too-large" "A configuration file is larger than any policy needs to be.";
     NotUtf8 "not-utf8" "A configuration file is not UTF-8 text.";
     Syntax "syntax" "A file is not well-formed YAML.";

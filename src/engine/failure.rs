@@ -30,7 +30,7 @@ pub(super) fn signal(
             reason.name(),
             format!("`{name}` could not judge ({source}): {error}"),
             [
-                "Give it what it needs to tell, and try again".to_owned(),
+                "Supply what the reason says is missing, and try again".to_owned(),
                 "Or ask a person to let it pass".to_owned(),
             ],
         ),

@@ -48,9 +48,7 @@ pub enum InstallError {
         fault: Box<Self>,
     },
     /// A settings file is not JSON.
-    #[error(
-        "`{path}` is not JSON; line {line}, column {column}: {fault}. Fix it first; it was not changed"
-    )]
+    #[error("`{path}` is not JSON; line {line}, column {column}: {fault}. Fix the file first")]
     Json {
         /// The file.
         path: PathBuf,
@@ -65,7 +63,7 @@ pub enum InstallError {
     #[error("it is not TOML: {0}")]
     Toml(String),
     /// The place where hooks stand is something else.
-    #[error("{place} is not {wanted}: fix it first, it was not changed")]
+    #[error("{place} is not {wanted}: fix it first")]
     Shape {
         /// The place in the settings file.
         place: String,
@@ -94,7 +92,9 @@ pub enum InstallError {
     #[error("{0} has no setting by which only the hooks of the machine run; leave `--only` out")]
     NotOnly(&'static str),
     /// Nobody knows where the person's settings lie.
-    #[error("`HOME` is not set: there is no telling where the hosts keep their settings")]
+    #[error(
+        "`HOME` is not set to an absolute path, so it is not known where the hosts keep their settings"
+    )]
     NoHome,
     /// A host whose command would be dropped.
     #[error("{0} drops a hooks file with `://` in a command; the path of `ahp` has it")]

@@ -96,7 +96,7 @@ pub enum OracleError {
     #[error("{0}")]
     Untrusted(String),
     /// What it is to judge cannot be told, however often it is asked: git has no base, an input has no known form.
-    #[error("cannot be told: {0}")]
+    #[error("{0}")]
     CannotTell(String),
 }
 

@@ -30,10 +30,10 @@ pub(super) fn find(spec: &BindingSpec, environment: Option<&str>) -> Vec<Diagnos
                     return unknown_host(text, *span);
                 }
                 let meant = meant(*fact, text).filter(|meant| !is_named(meant))?;
-                let message = format!("`{fact}` is hardly ever `{text}`");
+                let message = format!("no known value of `{fact}` is `{text}`");
                 let warning = Diagnostic::warning(Code::NeverFires, message, *span);
                 Some(warning.help(format!(
-                    "did you mean `{meant}`? Where both are right, name both"
+                    "did you mean `{meant}`? If you need both, list both"
                 )))
             })
             .collect::<Vec<_>>()
@@ -113,7 +113,7 @@ fn unknown_host(name: &str, span: Span) -> Option<Diagnostic> {
     if Host::find(name).is_some() {
         return None;
     }
-    let message = format!("`host` is hardly ever `{name}`");
+    let message = format!("no known host is called `{name}`");
     let warning = Diagnostic::warning(Code::NeverFires, message, span);
     Some(warning.help(Host::unknown_name(name)))
 }

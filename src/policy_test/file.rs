@@ -8,10 +8,10 @@ use super::case::{Case, Place, TestFile};
 use super::expectation::Expectation;
 use super::setup::Setup;
 use crate::config::{Key, Node, Value, decode, parse_yaml};
-use crate::diagnostic::{Code, Diagnostic, FileId, SourceMap};
+use crate::diagnostic::{Code, Diagnostic, FileId, SourceMap, Span};
 
-/// Finds the files with tests: the file itself, or every `*.yaml`, `*.yml` and `*.md` below a directory that holds
-/// tests, sorted.
+/// Finds the files with tests: the file itself, or every `*.yaml`, `*.yml` and `*.md` below a directory that holds tests, sorted.
+/// An unreadable file may hold tests, and an empty one in a directory `tests` should: [`read`] reports both as faults.
 ///
 /// # Errors
 /// The path cannot be read.
@@ -37,11 +37,18 @@ fn walk(directory: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether a file holds tests: it has the ending and a `tests:` at the beginning of a line.
+/// Whether a file is to be read for tests: it has the ending and a `tests:` at the beginning of a line.
 fn is_test(path: &Path) -> bool {
     let ending = path.extension().and_then(|e| e.to_str());
+    let is_for_tests = || {
+        path.parent()
+            .is_some_and(|folder| folder.ends_with("tests"))
+    };
     matches!(ending, Some("yaml" | "yml" | "md"))
-        && fs::read_to_string(path).is_ok_and(|text| holds_tests(&text))
+        && fs::read(path).map_or(true, |bytes| {
+            let text = String::from_utf8_lossy(&bytes);
+            holds_tests(&text) || text.trim().is_empty() && is_for_tests()
+        })
 }
 
 /// Whether a text has the key `tests` at the beginning of a line, whatever follows on it.
@@ -53,14 +60,20 @@ fn holds_tests(text: &str) -> bool {
     })
 }
 
-/// Reads a file with tests.
-///
-/// # Errors
-/// The file cannot be read. What is wrong in it is told in [`TestFile::faults`].
-pub fn read(path: &Path, shown: &str) -> io::Result<TestFile> {
-    let text = fs::read_to_string(path)?;
+/// Reads a file with tests. What is wrong in it, and that it cannot be read or holds none, is told in [`TestFile::faults`].
+pub fn read(path: &Path, shown: &str) -> TestFile {
+    let (text, error) = match fs::read_to_string(path) {
+        Ok(text) => (text, None),
+        Err(error) => (String::new(), Some(error)),
+    };
     let mut sources = SourceMap::default();
     let id = sources.add(shown, text.as_str());
+    let start = Span {
+        file: id,
+        line: 1,
+        column: 1,
+        ..Span::default()
+    };
     let mut file = TestFile {
         path: path.to_owned(),
         text: text.clone(),
@@ -68,14 +81,23 @@ pub fn read(path: &Path, shown: &str) -> io::Result<TestFile> {
         faults: Vec::new(),
         sources,
     };
-    if path.extension().is_some_and(|e| e == "md") {
+    if let Some(error) = error {
+        let told = format!("the file cannot be read: {error}");
+        file.faults
+            .push(Diagnostic::error(Code::Unreadable, told, start));
+    } else if path.extension().is_some_and(|e| e == "md") {
         for block in blocks(&text) {
             read_yaml(&block, id, &mut file);
         }
     } else {
         read_yaml(&text, id, &mut file);
     }
-    Ok(file)
+    if file.cases.is_empty() && file.faults.is_empty() {
+        let none = Diagnostic::error(Code::MissingKey, "the file holds no test", start);
+        file.faults
+            .push(none.help("write tests below `tests:`, or delete the file"));
+    }
+    file
 }
 
 /// Returns each YAML block of a Markdown text that holds tests, with as many empty lines before it as stand before

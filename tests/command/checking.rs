@@ -224,6 +224,76 @@ fn files_that_are_no_configuration_are_told_and_block() {
 }
 
 #[test]
+fn a_file_that_is_named_almost_like_a_layer_is_warned_of() {
+    let world = World::new("extends: [ahp:standard]\n");
+    for (file, meant) in [
+        ("hooks.yml", "hooks.yaml"),
+        ("hook.yaml", "hooks.yaml"),
+        ("hooks.local.yml", "hooks.local.yaml"),
+    ] {
+        let file = format!(".ahp/{file}");
+        assert!(!world.ahp(&["check"]).stdout.contains(&file), "{file}");
+        world.write(&file, "hooks: {}\n");
+        let said = format!("`{file}` is not read");
+        for command in ["check", "doctor"] {
+            let told = world.ahp(&[command]).stdout;
+            assert!(told.contains(&said), "{command} {file}: {told}");
+        }
+        let told = world.ahp(&["check"]).stdout;
+        assert!(told.contains(&format!("rename it to `{meant}`")), "{told}");
+        fs::remove_file(world.path(&file)).unwrap();
+    }
+}
+
+#[test]
+fn a_trigger_that_is_misspelt_hides_no_fault_of_its_bindings() {
+    let world = World::new("hooks: {pre-tool-us: [{oracle: PermissionChecker, nosuch: 1}]}\n");
+    let told = world.ahp(&["check"]).stdout;
+    assert!(
+        told.contains("pre-tool-use") && told.contains("nosuch"),
+        "{told}"
+    );
+    let world = World::new("extends: [standard]\n");
+    let told = world.ahp(&["check"]).stdout;
+    assert!(told.contains("did you mean `ahp:standard`?"), "{told}");
+}
+
+#[test]
+fn one_settings_file_that_cannot_be_read_ends_no_doctor() {
+    let world = World::new("extends: [ahp:standard]\n");
+    world.write(".claude/settings.json", "{bad");
+    let told = world.ahp(&["doctor"]);
+    assert_eq!(told.code, 1, "{}{}", told.stdout, told.stderr);
+    for said in [
+        "1 problem",
+        "claude-code: ",
+        "is not JSON",
+        "trust    not trusted, and nothing in force needs it",
+    ] {
+        assert!(told.stdout.contains(said), "{said}: {}", told.stdout);
+    }
+    assert!(!told.stdout.contains("was not changed"), "{}", told.stdout);
+    fs::remove_file(world.path(".claude/settings.json")).unwrap();
+    fs::create_dir(world.path(".claude/settings.json")).unwrap();
+    let told = world.ahp(&["doctor"]);
+    assert!(
+        told.stdout.contains("1 problem"),
+        "{}{}",
+        told.stdout,
+        told.stderr
+    );
+}
+
+#[test]
+fn an_editor_is_started_only_where_somebody_can_use_it() {
+    let world = World::new("extends: [ahp:standard]\n");
+    let told = world.ahp(&["edit", "pre-tool-use", "--add", "test-gate"]);
+    assert_eq!(told.code, 1, "{}", told.stdout);
+    assert!(told.stderr.contains("no terminal"), "{}", told.stderr);
+    assert_eq!(world.read(".ahp/hooks.yaml"), "extends: [ahp:standard]\n");
+}
+
+#[test]
 fn all_faults_of_all_layers_are_told_in_one_run() {
     let world = World::new("hooks: {pre-tool-use: [{oracle: Nonsense}], pre-nothing: []}");
     world.write(
@@ -338,6 +408,20 @@ fn init_adds_a_pack_to_the_policy_that_is_there() {
     assert_eq!(world.ahp(&["init", "--pack", "safe-shell"]).code, 1);
     let listed = world.ahp(&["init", "--list"]).stdout;
     assert_eq!(listed.lines().count(), ahp::config::PACKS.len(), "{listed}");
+}
+
+#[test]
+fn a_pack_that_weakens_the_policy_says_so() {
+    let world = World::new("extends: [ahp:standard]\n");
+    let told = world.ahp(&["init", "--pack", "audit"]).stdout;
+    assert!(
+        told.contains("weaker than before, or not known to be as strict: ")
+            && told.contains("safe-shell"),
+        "{told}"
+    );
+    let world = World::new("extends: [ahp:standard]\n");
+    let told = world.ahp(&["init", "--pack", "session"]).stdout;
+    assert!(!told.contains("weaker"), "{told}");
 }
 
 #[test]
@@ -482,7 +566,11 @@ fn an_event_of_no_issue_is_not_passed() {
         let ran = world.ahp(&["run", trigger]);
         assert_eq!(ran.code, code, "{trigger} {oracle}: {}", ran.stdout);
         if code == 2 {
-            assert!(ran.stdout.contains("names no issue"), "{}", ran.stdout);
+            assert!(
+                ran.stdout.contains("which issue is meant"),
+                "{}",
+                ran.stdout
+            );
         }
     }
 }

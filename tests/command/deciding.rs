@@ -33,7 +33,7 @@ fn nothing_is_approved_where_nobody_can_be_asked() {
         assert!(!is_done.iter().any(|word| said.contains(word)), "{said}");
         let has_nothing = said.contains("no advice") || said.contains("nothing");
         assert!(
-            has_nothing || said.contains("say `--yes`"),
+            has_nothing || said.contains("with `--yes`"),
             "{command:?}: {said}"
         );
     }

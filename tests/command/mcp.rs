@@ -132,7 +132,7 @@ fn a_call_that_the_policy_stops_does_not_reach_the_server() {
     assert_eq!(not_json["error"]["code"], -32_700);
     assert_eq!(blocked["result"]["isError"], true);
     assert!(
-        text(blocked).contains("may not change what guards it"),
+        text(blocked).contains("may not change its own policy, hooks or log"),
         "{blocked}"
     );
     assert!(text(passed).contains("notes.txt"), "{passed}");

@@ -137,6 +137,66 @@ fn what_a_test_expects_and_which_test_is_meant_must_exist() {
 }
 
 #[test]
+fn events_that_were_accepted_can_be_listed() {
+    let world = World::new("extends: [ahp:standard]\n");
+    let run = |command: &str| {
+        let input = serde_json::json!({ "command": command }).to_string();
+        world.ahp(&["run", "pre-tool-use", "--tool", "Bash", "--input", &input])
+    };
+    assert_eq!(run("ls").code, 0);
+    let shown = world.ahp(&["log", "show"]);
+    assert!(
+        shown.stderr.contains("`ahp log show --events`"),
+        "{}",
+        shown.stderr
+    );
+    let shown = world.ahp(&["log", "show", "--events"]).stdout;
+    assert!(
+        shown.contains("pre-tool-use") && shown.contains("accepted"),
+        "{shown}"
+    );
+    // Foreign colours are written out wherever a person reads them.
+    let asked = run("rm -rf \u{1b}[31m/ ~/x");
+    let shown = world.ahp(&["log", "show"]).stdout;
+    for told in [asked.stdout, shown] {
+        assert!(told.contains("\\u001b[31m"), "{told}");
+    }
+    let shown = world
+        .ahp(&["log", "show", "--events", "-n", "1", "--json"])
+        .stdout;
+    assert_eq!(shown.lines().count(), 1, "{shown}");
+}
+
+#[test]
+fn a_test_file_that_cannot_be_read_or_holds_no_test_is_a_failure() {
+    let world = World::new("extends: [ahp:standard]\n");
+    let good = "policy: ../hooks.yaml\ntrigger: pre-tool-use\ntests:\n  - name: one\n    command: ls\n    expect: none\n";
+    world.write(".ahp/tests/ok.yaml", good);
+    world.write(".ahp/notes.yaml", "");
+    assert_eq!(world.ahp(&["test"]).code, 0);
+    let latin: Vec<u8> = [good.as_bytes(), b"# \xe9\n"].concat();
+    for (bytes, told) in [
+        (latin.as_slice(), "cannot be read"),
+        (b"", "the key `tests` is missing"),
+        (b"tests: []\n", "the file holds no test"),
+    ] {
+        std::fs::write(world.path(".ahp/tests/bad.yaml"), bytes).unwrap();
+        for args in [&["test"][..], &["test", ".ahp/tests/bad.yaml"]] {
+            let ran = world.ahp(args);
+            assert_eq!(ran.code, 1, "{told}: {}", ran.stdout);
+            for said in [told, "bad.yaml"] {
+                assert!(ran.stdout.contains(said), "{said}: {}", ran.stdout);
+            }
+        }
+    }
+    let elsewhere = World::new("");
+    std::fs::remove_dir_all(elsewhere.path(".ahp")).ok();
+    let ran = elsewhere.ahp(&["test"]);
+    assert_eq!(ran.code, 1, "{}", ran.stdout);
+    assert!(ran.stderr.contains("`ahp init`"), "{}", ran.stderr);
+}
+
+#[test]
 #[cfg(target_os = "linux")]
 fn an_output_that_cannot_be_written_is_a_failure() {
     let world = World::new("extends: [ahp:standard]\n");

@@ -48,7 +48,7 @@ fn what_cannot_be_changed_keeps_nothing_else_from_being_unwired() {
     }
     let told = gone.stderr.lines().collect::<Vec<_>>();
     assert!(
-        matches!(told.as_slice(), [one] if one.contains("codex (project)") && one.contains("it was not changed")),
+        matches!(told.as_slice(), [one] if one.contains("codex (project)") && one.contains("Fix the file first")),
         "{told:?}"
     );
     assert_eq!(world.read(".codex/hooks.json"), "{");

@@ -69,7 +69,7 @@ fn every_worked_example_accepts_once_and_signals_once() {
     let mut runner = Runner::new(root());
     for definition in BUILTINS {
         let path = example(definition);
-        let file = policy_test::read(&root().join(&path), &path).unwrap();
+        let file = policy_test::read(&root().join(&path), &path);
         let faults: Vec<_> = file
             .faults
             .iter()

@@ -80,6 +80,32 @@ fn what_a_commit_holds_is_not_lost() {
 }
 
 #[test]
+fn what_git_does_not_know_stays_where_it_writes_what_it_knows() {
+    let world = repository();
+    world.write("new.txt", "n");
+    world.write("src/new.rs", "n");
+    free(
+        &world,
+        &[
+            "git checkout .",
+            "git checkout -- src",
+            "git checkout HEAD -- .",
+            "git restore .",
+            "git restore '*.rs'",
+        ],
+    );
+    // What is added first is known, and another commit may hold the same names.
+    stopped(
+        &world,
+        &[
+            ("git add -A && git checkout .", "git:checkout-discards"),
+            ("git checkout open -- .", "git:checkout-discards"),
+            ("git restore -s open .", "git:restore-discards"),
+        ],
+    );
+}
+
+#[test]
 fn what_no_commit_holds_is_lost_and_the_reason_says_how_much() {
     let world = repository();
     world.write("src/a.rs", "changed");

@@ -72,9 +72,9 @@ fn a_block_names_the_command_the_reason_the_rule_and_the_way_out() {
     };
     assert_eq!(
         block.reason,
-        "`rm -rf /` (through sudo, bash): deletes the system, a home directory, the project or its history [filesystem:rm-vital]"
+        "`rm -rf /` (through sudo, bash): deletes in a system or home directory, or the whole project or its history [filesystem:rm-vital]"
     );
-    assert!(block.resolution_path[0].contains("below the project"));
+    assert!(block.resolution_path[0].contains("inside the project"));
     assert!(check("{}", "cargo test").is_empty());
 }
 

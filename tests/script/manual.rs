@@ -89,7 +89,7 @@ fn an_expectation_is_rewritten_where_it_stands() {
     let text = "# kept\noracle: change-size\ntrigger: pre-issue-submit\nconfig: {elsewhere: 1}\ntests:\n  - name: a\n    expect: none # wrong\n    project: {issue: \"---\\nid: A-1\\n---\\n\", changed: [a, b]}\n  - name: b\n    expect:\n      decision: block\n";
     fs::write(&path, text).unwrap();
     let mut runner = Runner::new(place.path());
-    let file = policy_test::read(&path, "x.yaml").unwrap();
+    let file = policy_test::read(&path, "x.yaml");
     let outcomes: Vec<_> = file
         .cases
         .iter()
@@ -103,7 +103,7 @@ fn an_expectation_is_rewritten_where_it_stands() {
     fs::write(&path, &updated).unwrap();
     assert!(updated.starts_with("# kept\n"), "{updated}");
     assert!(updated.contains("    project: {issue:"), "{updated}");
-    let file = policy_test::read(&path, "x.yaml").unwrap();
+    let file = policy_test::read(&path, "x.yaml");
     for case in &file.cases {
         assert!(runner.run(&file, case).passes(), "{updated}");
     }

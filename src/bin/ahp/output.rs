@@ -63,8 +63,10 @@ pub(crate) fn has_lost() -> bool {
 /// Prints a line on stdout; what of it would steer the terminal, or a CI system that reads along, is written out.
 pub(crate) fn line(text: impl std::fmt::Display) {
     let text = text.to_string();
+    let text = harmless(&text);
+    let text = wrapped(&text, terminal_width());
     // A reader that went away is not our fault, and there is nobody left to tell.
-    writeln!(stdout(), "{}", harmless(&text)).ok();
+    writeln!(stdout(), "{text}").ok();
 }
 
 /// Puts a value into an object that is to be printed.
@@ -77,7 +79,9 @@ pub(crate) fn put(object: &mut serde_json::Value, key: &str, value: impl Into<se
 /// Prints a line on stderr; what of it would steer the terminal, or a CI system that reads along, is written out.
 pub(crate) fn error(text: impl std::fmt::Display) {
     let text = text.to_string();
-    writeln!(anstream::stderr().lock(), "{}", harmless(&text)).ok();
+    let text = harmless(&text);
+    let text = wrapped(&text, width_of(std::io::stderr()));
+    writeln!(anstream::stderr().lock(), "{text}").ok();
 }
 
 /// Prints a command of ours for a CI system that reads along: `::` and what stands behind it, on one line.
@@ -117,7 +121,10 @@ fn is_ci() -> bool {
 /// Prints a value as one line of JSON on stdout.
 pub(crate) fn json(value: &impl serde::Serialize) {
     match serde_json::to_string(value) {
-        Ok(text) => line(text),
+        // A terminal breaks it where it likes: the text must stay JSON.
+        Ok(text) => {
+            writeln!(stdout(), "{}", harmless(&text)).ok();
+        }
         Err(fault) => error(format!("ahp: cannot write the answer as JSON: {fault}")),
     }
 }
@@ -217,8 +224,129 @@ impl<W: Write> Drop for Door<W> {
 
 /// Returns how many columns the terminal on stdout has; none where it is not a terminal.
 pub(crate) fn terminal_width() -> Option<u16> {
-    rustix::termios::tcgetwinsize(std::io::stdout())
+    width_of(std::io::stdout())
+}
+
+fn width_of(stream: impl std::os::fd::AsFd) -> Option<u16> {
+    rustix::termios::tcgetwinsize(stream)
         .ok()
         .map(|size| size.ws_col)
         .filter(|columns| *columns > 0)
+}
+
+/// Returns a text whose lines are broken at blanks where a terminal of this width would break them inside words.
+fn wrapped(text: &str, width: Option<u16>) -> Cow<'_, str> {
+    let Some(width) = width.map(usize::from).filter(|width| *width >= 20) else {
+        return Cow::Borrowed(text);
+    };
+    if text.lines().all(|line| shown(line).count() <= width) {
+        return Cow::Borrowed(text);
+    }
+    let lines = text.split('\n').map(|line| broken(line, width));
+    Cow::Owned(lines.collect::<Vec<_>>().join("\n"))
+}
+
+/// Breaks one line; what follows is indented to the column in which its text begins.
+fn broken(line: &str, width: usize) -> String {
+    // Below a quoted line its marks must stay in their columns.
+    let gutter = line.trim_start_matches(|c: char| c == ' ' || c.is_ascii_digit());
+    if gutter.starts_with("| ") {
+        return line.to_owned();
+    }
+    let indent = text_column(line, width / 2);
+    let mut out = String::new();
+    let (mut rest, mut room, mut least) = (line, width, indent);
+    while shown(rest).count() > room {
+        let mut blanks = shown(rest).enumerate().filter(|(_, (_, c))| *c == ' ');
+        let within = |column: usize| column <= room;
+        let mut place = None;
+        for (column, (at, _)) in blanks.by_ref().filter(|(column, _)| *column > least) {
+            if !within(column) && place.is_some() {
+                break;
+            }
+            place = Some(at);
+            if !within(column) {
+                break;
+            }
+        }
+        let Some(at) = place else { break };
+        let (head, tail) = rest.split_at(at);
+        out.push_str(head.trim_end());
+        out.push('\n');
+        out.push_str(&" ".repeat(indent));
+        (rest, room, least) = (tail.trim_start(), width - indent, 0);
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Returns the column of the text behind a list's sign or a table's first cell; behind the indent alone where that is too far.
+fn text_column(line: &str, most: usize) -> usize {
+    let text: String = shown(line).map(|(_, c)| c).collect();
+    let inner = text.trim_start();
+    let start = text.chars().count() - inner.chars().count();
+    let number = inner.trim_start_matches(|c: char| c.is_ascii_digit());
+    let sign = number.strip_prefix(". ").or_else(|| {
+        let signs = ["- ", "✓ ", "✗ ", "? "];
+        signs.iter().find_map(|sign| inner.strip_prefix(sign))
+    });
+    let cell = inner.split_once("  ").map(|(_, rest)| rest.trim_start());
+    let column = |rest: &str| text.chars().count() - rest.chars().count();
+    let behind = sign.or(cell).map_or(start, column);
+    if behind <= most {
+        behind
+    } else {
+        start.min(most)
+    }
+}
+
+/// Returns the characters of a line that are seen, with their places: colours take no room.
+fn shown(line: &str) -> impl Iterator<Item = (usize, char)> {
+    let mut is_colour = false;
+    line.char_indices().filter(move |(_, c)| {
+        let was_colour = is_colour;
+        is_colour = *c == '\u{1b}' || is_colour && *c != 'm';
+        !was_colour && !is_colour
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_broken_at_blanks_and_only_for_a_terminal() {
+        let long = "  1. push a branch of your own and open a pull request";
+        for (width, text, expected) in [
+            (None, long, long),
+            (Some(80), long, long),
+            (
+                Some(30),
+                long,
+                "  1. push a branch of your own\n     and open a pull request",
+            ),
+            (
+                Some(24),
+                "name    what it is and does\nshort",
+                "name    what it is and\n        does\nshort",
+            ),
+            (
+                Some(20),
+                "\u{1b}[1mone two three four\u{1b}[0m five",
+                "\u{1b}[1mone two three four\u{1b}[0m\nfive",
+            ),
+            (
+                Some(20),
+                "a-word-that-is-longer-than-it b c",
+                "a-word-that-is-longer-than-it\nb c",
+            ),
+            (
+                Some(20),
+                "12 | quoted text of a policy file",
+                "12 | quoted text of a policy file",
+            ),
+        ] {
+            assert_eq!(wrapped(text, width), expected);
+        }
+    }
 }

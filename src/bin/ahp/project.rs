@@ -30,8 +30,18 @@ pub(crate) fn decided(yes: bool, what: &str) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "{what} is for a person to decide, and this is not a terminal: look at it, then say `--yes`"
+        "a person must confirm {what}, and there is no terminal to ask on. Review it, then run the command again with \
+         `--yes`"
     ))
+}
+
+/// Says in whose home something is about to be written, where nobody has told.
+pub(crate) fn tell_home(environment: &Environment) {
+    if let Some(home) = environment.looked_up_home() {
+        output::error(format!(
+            "notice: `HOME` is not set; `{home}` is taken, which the system names for this user"
+        ));
+    }
 }
 
 /// Lets a person change some files of the project's policy: what she writes there, at a terminal or by her `--yes`, is approved by

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use ahp::signal::{Action, Intensity, Payload, Signal};
 use ahp::verdict::{Decision, Outcome, Verdict};
+use ahp::visible::{on_one_line, visible};
 use anstyle::{AnsiColor, Style};
 use serde_json::Value;
 use uuid::Uuid;
@@ -52,7 +53,9 @@ pub(crate) fn verdict(verdict: &Verdict, subject: Option<&str>) -> String {
     let mut text = format!(
         "{style}{mark} {word}{style:#}  {BOLD}{}{BOLD:#}{}",
         verdict.trigger,
-        subject.map(|s| format!(" {s}")).unwrap_or_default()
+        subject
+            .map(|s| format!(" {}", on_one_line(s)))
+            .unwrap_or_default()
     );
     for signal in &verdict.signals {
         text.push_str("\n\n");
@@ -61,9 +64,10 @@ pub(crate) fn verdict(verdict: &Verdict, subject: Option<&str>) -> String {
     for warning in &verdict.warnings {
         write!(
             text,
-            "\n\n  {}warning{:#} {warning}",
+            "\n\n  {}warning{:#} {}",
             colour(Intensity::Prompt),
-            Style::new()
+            Style::new(),
+            visible(warning)
         )
         .ok();
     }
@@ -101,7 +105,7 @@ pub(crate) fn verdict(verdict: &Verdict, subject: Option<&str>) -> String {
             .ok();
         }
         if let Some(error) = &report.error {
-            write!(text, "\n             {DIM}{error}{DIM:#}").ok();
+            write!(text, "\n             {DIM}{}{DIM:#}", visible(error)).ok();
         }
     }
     text
@@ -120,14 +124,17 @@ pub(crate) fn signal(signal: &Signal) -> String {
         signal.header.source,
         signal.origin.source
     );
-    for line in signal.payload.text().lines() {
+    // Colours of others are written out here: later they could not be told from our own.
+    for line in visible(signal.payload.text()).lines() {
         write!(text, "\n    {line}").ok();
     }
     if let Payload::Control(control) = &signal.payload {
         for m in control.modifications.iter().take(MODIFICATIONS) {
-            write!(text, "\n      {} = {}", m.target, m.updated_in_words()).ok();
+            let updated = m.updated_in_words();
+            let updated = visible(&updated);
+            write!(text, "\n      {} = {updated}", visible(&m.target)).ok();
             if !m.reason.is_empty() {
-                write!(text, "  {DIM}{}{DIM:#}", m.reason).ok();
+                write!(text, "  {DIM}{}{DIM:#}", visible(&m.reason)).ok();
             }
         }
         let more = control.modifications.len().saturating_sub(MODIFICATIONS);
@@ -136,7 +143,7 @@ pub(crate) fn signal(signal: &Signal) -> String {
         }
     }
     for (n, step) in signal.payload.steps().iter().enumerate() {
-        write!(text, "\n      {}. {step}", n + 1).ok();
+        write!(text, "\n      {}. {}", n + 1, visible(step)).ok();
     }
     if signal.intensity() != Intensity::Aid {
         let actions: Vec<_> = Action::for_intensity(signal.intensity())

@@ -111,6 +111,12 @@ fn hooks(node: &Node, checker: &mut Checker<'_>) -> BTreeMap<Trigger, Group> {
         for (n, name) in names.into_iter().enumerate() {
             let Some(trigger) = Trigger::find(name) else {
                 checker.push(unknown_trigger(name, key.span));
+                // What is wrong with its bindings is told in the same run.
+                if let Some(meant) = Trigger::nearest(name).and_then(Trigger::find)
+                    && n == 0
+                {
+                    trigger_value(value, meant, checker);
+                }
                 continue;
             };
             let before = places.insert(trigger, (key, is_list));

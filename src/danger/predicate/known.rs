@@ -79,7 +79,7 @@ pub(super) fn git_command(git: &Invocation) -> &str {
     git.subcommand().map_or("", |word| word.text.as_str())
 }
 
-/// Whether git knows every file that the words name, and none has changed.
+/// Whether nothing that git would overwrite at the words is changed.
 pub(super) fn is_unchanged(digest: &Digest<'_>, words: &[&Word]) -> bool {
     if is_scratch(digest) {
         return true;
@@ -97,15 +97,34 @@ pub(super) fn is_unchanged(digest: &Digest<'_>, words: &[&Word]) -> bool {
         changed,
         "git has {} of them with changes that no commit holds",
     );
-    // A pattern means what git knows of; from a commit of old it may bring back others too.
-    let is_of_old = digest.has_option("-s") || digest.has_option("--source");
-    let is_pattern = |word: &Word| word.text.contains(['*', '?', '[']);
-    let named = words
+    // Files that git does not know stay, unless the line adds them or another commit may hold the same names.
+    let is_told = runs_git(digest, &["add", "stage"], &[]);
+    if changed != Some(0) || !is_told && !takes_other_commit(digest, words) {
+        return changed == Some(0);
+    }
+    let held = sum(paths
         .iter()
-        .zip(&paths)
-        .filter(|(word, _)| is_of_old || !is_pattern(word));
-    changed == Some(0)
-        && sum(named.map(|(_, path)| digest.knowledge.uncommitted(path, false))) == Some(0)
+        .map(|path| digest.knowledge.uncommitted(path, false)));
+    note(digest, held, "{} of them are in no commit");
+    held == Some(0)
+}
+
+/// Whether `git restore` or `git checkout` may take files from another commit than the last.
+fn takes_other_commit(digest: &Digest<'_>, words: &[&Word]) -> bool {
+    let is_tree = |word: &&Word| {
+        let is_last = matches!(word.text.as_str(), "HEAD" | "@");
+        let is_pattern = word.text.contains(['*', '?', '[']);
+        !is_last && !is_pattern && path(digest, word).is_none_or(|path| is_missing(&path))
+    };
+    let mut before = digest.invocation.before_dashes();
+    let has_dashes = digest.has_option("--");
+    match git_command(digest.invocation) {
+        "checkout" => {
+            words.iter().any(is_tree)
+                || has_dashes && before.any(|word| words.contains(&word) && word.text != "HEAD")
+        }
+        _ => digest.has_option("-s") || digest.has_option("--source"),
+    }
 }
 
 /// Whether there is no file at or below the words, or the directory that the command runs in, which git does not know.

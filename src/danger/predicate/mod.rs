@@ -11,6 +11,7 @@ mod known;
 mod naming;
 mod network;
 mod overwrite;
+mod process;
 mod reach;
 mod reading;
 mod service;
@@ -164,8 +165,9 @@ predicates! {
     "named-for-loss" Plain |d, _| content::is_named_for_loss(d);
     "named-for-tests" Plain |d, _| naming::is_named_for_tests(d.invocation);
     "open-to-all" Plain |d, _| naming::is_open_to_all(d);
-    "ends-own" Plain |d, _| naming::ends_own(d);
-    "sends-no-end" Plain |d, _| naming::sends_no_end(d.invocation);
+    "ends-all" Plain |d, _| process::ends_all(d.invocation);
+    "ends-own" Plain |d, _| process::ends_own(d);
+    "sends-no-end" Plain |d, _| process::sends_no_end(d.invocation);
     "own-process" Plain known::is_own_process;
     "protector" Plain |_, w| w.iter().any(|x| naming::is_protector(&x.text));
     "protector-made" Plain |d, _| looked_up(d).any(|x| naming::is_protector(file_name(&x.text)));
@@ -309,8 +311,8 @@ predicates! {
     "copy-of-secret" Plain |d, _| transfer::sends_copy(d);
     // Of names that the pattern gives.
     "env" Of |d, fits| d.invocation.environment.iter().any(|(name, _)| fits(name));
-    "last" Of |d, fits| d.invocation.arguments.last().is_some_and(|word| fits(&word.text));
     "holds-store" Plain |d, _| d.makers().chain(d.feeders()).any(|i| i.arguments.iter().any(|w| words!("server-ports").iter().any(|port| w.text.ends_with(port))));
+    "last" Of |d, fits| d.invocation.arguments.last().is_some_and(|word| fits(&word.text));
     "looks-up" Of |d, fits| looked_up(d).any(|word| fits(file_name(&word.text)));
     "through" Of |d, fits| d.invocation.wrappers.iter().any(|name| fits(name));
     "made-by" Of |d, fits| d.makers().any(|i| fits(&i.program));

@@ -262,55 +262,6 @@ pub(super) fn are_all_for_tests(words: &[&Word]) -> bool {
     !words.is_empty() && words.iter().all(|word| says_test_store(&word.text))
 }
 
-/// Whether `pkill` is bound to the children of a process, or to a group or session of one, that is not the system's.
-pub(super) fn ends_own(digest: &Digest<'_>) -> bool {
-    let invocation = digest.invocation;
-    let is_inverse = invocation.has_short('v') || invocation.has_long("--inverse");
-    let bound = ["-P", "-g", "-s", "--parent", "--pgroup", "--session"];
-    let mut values = bound
-        .iter()
-        .filter_map(|option| invocation.value_of(&[option]))
-        .peekable();
-    let is_own = |value: Word| {
-        let mut ids = value.text.split(',');
-        ids.all(|id| !matches!(id, "" | "0" | "1"))
-    };
-    invocation.program == "pkill" && !is_inverse && values.peek().is_some() && values.all(is_own)
-}
-
-/// Whether processes are sent one signal, told first, that ends none of them: 0, which only asks whether they are there.
-pub(super) fn sends_no_end(invocation: &Invocation) -> bool {
-    let names: &[&str] = match invocation.program.as_str() {
-        "kill" => &["-s", "-n", "--signal"],
-        "killall" => &["-s", "--signal"],
-        _ => &["--signal"],
-    };
-    let is_harmless = |name: &str| {
-        let name = name.to_ascii_uppercase();
-        let bare = name.strip_prefix("SIG").unwrap_or(&name);
-        matches!(bare, "0" | "CONT" | "WINCH" | "CHLD" | "URG")
-    };
-    let is_named = |text: &str| names.iter().any(|name| text.starts_with(name));
-    // Options of one letter each are at most two in a row.
-    let is_bare = |text: &str| {
-        let bare = text.strip_prefix('-').unwrap_or_default();
-        bare.starts_with(|c: char| c.is_ascii_digit())
-            || bare.len() > 2 && bare.bytes().all(|c| c.is_ascii_alphanumeric())
-    };
-    let mut options = invocation.before_dashes().filter(|word| word.is_option());
-    let Some(first) = options.next() else {
-        return false;
-    };
-    // Which of two signals is sent is not the same for all programs.
-    let is_only = !options.any(|word| is_named(&word.text) || is_bare(&word.text));
-    let signal = if is_named(&first.text) {
-        invocation.value_of(names).map(|word| word.text)
-    } else {
-        first.text.strip_prefix('-').map(str::to_owned)
-    };
-    is_only && signal.is_some_and(|signal| is_harmless(&signal))
-}
-
 /// Whether a process is there to protect, to record or to ask.
 pub(super) fn is_protector(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();

@@ -354,9 +354,7 @@ impl Facts {
     pub fn lacks_issue(&self) -> Option<String> {
         let trigger = self.event().trigger;
         (trigger.is_pre() && self.must_have_issue() && self.issue_id().is_none()).then(|| {
-            format!(
-                "`{trigger}` names no issue, and neither the branch nor the session tells which one is meant; name it"
-            )
+            format!("it is not known which issue is meant. Name it: `ahp run {trigger} --issue ID`")
         })
     }
 

@@ -189,7 +189,7 @@ impl Validator {
         }
         signals.push(Signal::prompt(
             "commit-message",
-            format!("cannot be told: {untold}"),
+            format!("not judged: {untold}"),
         ));
         Ok(signals)
     }

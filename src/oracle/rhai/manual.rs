@@ -15,7 +15,7 @@ pub fn reference() -> String {
         page.push('\n');
     };
     line("### What a script can ask\n".to_owned());
-    line("Each is asked for when the script first reads it, once an event. What the event or the project does not have is `()`; a list is then empty.\n".to_owned());
+    line("Each is asked for when the script first reads it, once per event. What the event or the project does not have is `()`; a list is then empty.\n".to_owned());
     line("| `ctx.` | type | what it is |\n|---|---|---|".to_owned());
     for (name, kind, summary) in facts() {
         line(format!("| `{name}` | {kind} | {summary} |"));

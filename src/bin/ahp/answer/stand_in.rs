@@ -67,7 +67,7 @@ pub(crate) enum Trouble {
 /// The ways out where a host sends what is not an event.
 const WIRED_WRONG: [&str; 2] = [
     "check the hook's command line in the host's settings: `ahp doctor` does",
-    "or take it out with `ahp uninstall`",
+    "or take it out: `ahp uninstall HOST`, `ahp doctor` names the hosts that are wired",
 ];
 
 /// The ways out where a program of the policy calls `ahp`, which runs it again.

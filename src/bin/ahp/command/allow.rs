@@ -88,7 +88,7 @@ fn calls(locations: &Locations, command: &str) -> Result<Vec<Call>, String> {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, String> {
-    project::decided(args.yes, "to let a command pass")?;
+    project::decided(args.yes, "that a command may pass")?;
     let command = args.command.trim();
     let locations = project::locations(None);
     let mut judged = Vec::new();

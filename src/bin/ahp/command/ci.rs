@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use ahp::config::{BaseError, Environment, Locations, Reviewed};
+use ahp::engine::{Clock as _, SystemClock};
 use ahp::event::{Event, Trigger};
 use ahp::signal::{Origin, Signal};
 use ahp::verdict::Verdict;
@@ -132,6 +133,11 @@ fn refuse(
         .iter()
         .map(|trigger| {
             let mut signal = Signal::block(KIND, why);
+            signal.header.id = SystemClock.new_id();
+            signal.header.correlation_id = Some(signal.header.id);
+            signal.header.timestamp = SystemClock.now();
+            "ci".clone_into(&mut signal.header.source);
+            trigger.name().clone_into(&mut signal.context.hook);
             signal.origin = Origin {
                 binding: KIND.to_owned(),
                 ..Origin::default()

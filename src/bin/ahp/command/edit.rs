@@ -14,6 +14,9 @@ use crate::output;
 use crate::project;
 use crate::project::PROJECT_FILE;
 
+/// The variables that name a person's editor.
+const EDITORS: [&str; 2] = ["VISUAL", "EDITOR"];
+
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The trigger, or `TRIGGER/ID` for one binding; without it the project's file is opened
@@ -29,6 +32,16 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<Exit, String> {
     let locations = project::locations(None);
+    let environment = Environment::of_process();
+    let editor = EDITORS.iter().find_map(|name| environment.get(name));
+    if !args.print && editor.is_none() && !project::at_terminal() {
+        return Err(
+            "there is no terminal to open an editor on; `--print` prints the file and the line, and `EDITOR` names an \
+             editor that needs none"
+                .to_owned(),
+        );
+    }
+    let editor = editor.unwrap_or("vi");
     let place = args
         .place
         .as_deref()
@@ -55,7 +68,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, String> {
         return Ok(Exit::Success);
     }
     project::approving(&locations, false, slice::from_ref(&file), || {
-        open(&Environment::of_process(), &file, line)
+        open(editor, &file, line)
     })
 }
 
@@ -172,11 +185,7 @@ fn known(locations: &Locations, oracle: &str) -> Result<(), String> {
     clippy::disallowed_methods,
     reason = "an editor has the terminal to itself, for as long as it likes"
 )]
-fn open(environment: &Environment, file: &Path, line: u32) -> Result<Exit, String> {
-    let editor = ["VISUAL", "EDITOR"]
-        .iter()
-        .find_map(|name| environment.get(name))
-        .unwrap_or("vi");
+fn open(editor: &str, file: &Path, line: u32) -> Result<Exit, String> {
     let mut words = editor.split_whitespace();
     let program = words.next().unwrap_or("vi");
     let status = Command::new(program)

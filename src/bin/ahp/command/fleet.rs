@@ -55,7 +55,8 @@ fn help(command: &str, arguments: &[OsString]) -> Option<Exit> {
         _ => "Logs of many machines: ship, compact, export, bundle",
     };
     output::line(format!(
-        "{about}\n\nUsage: ahp {command} [ARGUMENT]...\n\nThe program `{PROGRAM}` does it, and says more: {missing}"
+        "{about}\n\nUsage: ahp {command} [ARGUMENT]...\n\nThe program `{PROGRAM}` does it, and says more.\n{}",
+        missing.replace(": ", ":\n  ").replace("; ", ";\n  ")
     ));
     Some(Exit::Success)
 }

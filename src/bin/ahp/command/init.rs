@@ -5,7 +5,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use ahp::config::{PACKS, Pack, parse_yaml};
+use ahp::config::{Config, Locations, PACKS, Pack, parse_yaml};
 use ahp::diagnostic::FileId;
 use ahp::engine::Engine;
 use ahp::event::Trigger;
@@ -91,7 +91,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, String> {
     let written = [locations.project_root.join(PROJECT_FILE)];
     let file = dir.join(PROJECT_FILE);
     if file.exists() && !args.pack.is_empty() {
-        return project::approving(&locations, false, &written, || extend(&file, &args.pack));
+        return project::approving(&locations, false, &written, || {
+            extend(&locations, &file, &args.pack)
+        });
     }
     fs::create_dir_all(dir.join(".ahp"))
         .map_err(|e| format!("cannot make `{}`: {e}", dir.join(".ahp").display()))?;
@@ -119,7 +121,7 @@ const STANDARD: &[&str] = &[
     "stops: deleting the system, a home or the whole project, raw disks, force-pushes to shared branches, running downloads, reading or sending secrets",
     "asks:  deleting, overwriting, resetting and publishing, where that may be intended",
     "warns: everything else that a rule knows; all other commands run, and everything is logged",
-    "next:  `ahp install HOST` wires your agent (`ahp doctor --all` names the hosts), `ahp doctor` shows that it holds",
+    "next:  `ahp install HOST` wires your agent (`ahp doctor --all` names the hosts), `ahp doctor` tests that the hooks block",
     "try:   `ahp run pre-tool-use --tool Bash --input '{\"command\": \"git push --force origin main\"}'`",
 ];
 
@@ -136,7 +138,7 @@ fn told(chosen: &[String]) -> Vec<String> {
 }
 
 /// Adds packs to the policy that is there.
-fn extend(file: &Path, packs: &[String]) -> Result<Exit, String> {
+fn extend(locations: &Locations, file: &Path, packs: &[String]) -> Result<Exit, String> {
     let shown = file.display();
     let text = fs::read_to_string(file).map_err(|e| format!("cannot read `{shown}`: {e}"))?;
     let mut changed = text.clone();
@@ -154,6 +156,17 @@ fn extend(file: &Path, packs: &[String]) -> Result<Exit, String> {
         told.push(format!("added ahp:{name} to {shown}: {summary}"));
     }
     if changed != text {
+        // A later pack may say less of a binding than an earlier one.
+        let with = |text: &str| {
+            let mut drafted = locations.clone();
+            let layer = locations.project_root.join(PROJECT_FILE);
+            drafted.drafts.insert(layer, text.to_owned());
+            Config::load(&drafted).config
+        };
+        let weaker = with(&changed).weaker_than(&with(&text)).into_iter();
+        told.extend(
+            weaker.map(|what| format!("weaker than before, or not known to be as strict: {what}")),
+        );
         fs::write(file, changed).map_err(|e| format!("cannot write `{shown}`: {e}"))?;
     }
     told.iter().for_each(output::line);

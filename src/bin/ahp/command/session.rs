@@ -78,7 +78,7 @@ fn show(args: &ShowArgs) -> Result<Exit, String> {
         None => newest()?,
     };
     let Some(session) = session else {
-        return Err("the log tells of no session; name one: `ahp session show ID`".to_owned());
+        return Err("the log has no session; name one: `ahp session show ID`".to_owned());
     };
     let mut event = Event::new(Trigger::PostAgentTurn).with_session(session.as_str());
     event.issue_id.clone_from(&args.issue);

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use ahp::config::{Approved, Locations};
+use ahp::config::{Approved, Environment, Locations};
 use ahp::engine::{Clock as _, Engine, SystemClock};
 use ahp::trust::{Change, ChangeKind, Look, Trust};
 use serde_json::{Value, json};
@@ -36,6 +36,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, String> {
+    project::tell_home(&Environment::of_process());
     let mut locations = project::named(args.dir.as_deref())?;
     let root = locations.project_root.clone();
     if locations.trust_all {
@@ -63,7 +64,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, String> {
     let look = trust.look().map_err(|error| error.to_string())?;
     let changes = look.changes();
     if args.show {
-        show(trust, &look, args.format);
+        show(trust, &look, args.format, state.untrusted().is_empty());
         return Ok(Exit::Success);
     }
     if args.diff {
@@ -71,6 +72,13 @@ pub(crate) fn run(args: &Args) -> Result<Exit, String> {
         for change in changes {
             print((trust, &look), change, args.format, true);
         }
+        return Ok(Exit::Success);
+    }
+    let is_bare = changes.is_empty() && trust.manifest().is_none() && held.is_empty();
+    if is_bare && !args.yes && args.format == Format::Human && state.untrusted().is_empty() {
+        output::line(
+            "nothing here needs trust: the project has no programs that a policy in force runs",
+        );
         return Ok(Exit::Success);
     }
     project::decided(args.yes, "what may run")?;
@@ -157,7 +165,7 @@ fn tell_held(held: &[String], format: Format) {
     }
 }
 
-fn show(trust: &Trust, look: &Look, format: Format) {
+fn show(trust: &Trust, look: &Look, format: Format, is_needless: bool) {
     let changes = look.changes();
     if let Some(manifest) = trust.manifest() {
         for (path, state) in &manifest.files {
@@ -182,6 +190,7 @@ fn show(trust: &Trust, look: &Look, format: Format) {
     if format == Format::Human {
         output::line(match trust.manifest() {
             Some(manifest) => format!("trusted since {}", manifest.at.format("%Y-%m-%d %H:%M UTC")),
+            None if is_needless => "not trusted, and nothing in force needs it".to_owned(),
             None => "not trusted; `ahp trust` allows all of it".to_owned(),
         });
     }

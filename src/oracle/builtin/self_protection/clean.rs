@@ -82,7 +82,7 @@ pub(super) fn leaves_out(invocation: &Invocation, nth: usize) -> bool {
     cleans(invocation) && (words.get(nth).is_some_and(holds_value) || is_value())
 }
 
-fn cleans(invocation: &Invocation) -> bool {
+pub(super) fn cleans(invocation: &Invocation) -> bool {
     command(invocation) == Some("clean")
 }
 

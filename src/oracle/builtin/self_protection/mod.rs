@@ -38,6 +38,7 @@ mod unread;
 mod unseen;
 mod walk;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -131,7 +132,10 @@ impl Oracle for SelfProtection {
             .or_else(|| answer::find(facts, context.root()));
         if let Some(attempt) = attempt {
             let graver = own.and_then(|(_, shell)| graver(facts, shell));
-            return Ok(vec![signal(&attempt, graver.as_ref())]);
+            let cleans =
+                own.is_some_and(|(_, shell)| shell.invocations.iter().any(|i| clean::cleans(i)));
+            let left_out = cleans.then(|| left_out(&attempt, context.root()));
+            return Ok(vec![signal(&attempt, graver.as_ref(), left_out.as_deref())]);
         }
         let read = reading::by_tool(&guarded, facts, tool)
             .or_else(|| lines.iter().find_map(|line| reading::by_shell(line, 0)));
@@ -207,8 +211,18 @@ fn graver(facts: &Facts, shell: &Analysis) -> Option<Finding> {
     found.find(|finding| finding.severity == Severity::Critical)
 }
 
-fn signal(attempt: &Attempt, graver: Option<&Finding>) -> Signal {
-    let own = say(attempt, "an agent may not change what guards it");
+/// Says how `git clean` leaves alone what it may not take.
+fn left_out(attempt: &Attempt, root: &Path) -> String {
+    let inner = attempt.path.as_deref().map(|path| path.strip_prefix(root));
+    let inner = inner.and_then(Result::ok).unwrap_or(Path::new(".ahp"));
+    format!("`git clean` leaves it alone with `-e {}`", inner.display())
+}
+
+fn signal(attempt: &Attempt, graver: Option<&Finding>, left_out: Option<&str>) -> Signal {
+    let own = say(
+        attempt,
+        "an agent may not change its own policy, hooks or log",
+    );
     let text = match graver {
         Some(finding) => {
             let left = MAX_TEXT.saturating_sub(own.chars().count());
@@ -217,11 +231,12 @@ fn signal(attempt: &Attempt, graver: Option<&Finding>) -> Signal {
         None => own,
     };
     let steps = [
-        "go on without this change; reading the file is allowed",
+        "leave these files as they are, and name only the others that you mean; reading them is allowed",
         "if the policy is wrong, say what should change and ask a person to change it",
     ];
     let first = graver.map(|finding| finding.instead.as_str());
-    block(attempt, text).steps(first.into_iter().chain(steps))
+    let first = first.into_iter().chain(left_out);
+    block(attempt, text).steps(first.chain(steps))
 }
 
 fn read_signal(attempt: &Attempt) -> Signal {
@@ -250,8 +265,6 @@ fn block(attempt: &Attempt, text: String) -> Signal {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use serde_json::json;
 
     use super::*;

@@ -4,6 +4,7 @@ mod hook_files;
 mod hosts;
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::path::PathBuf;
 
 use ahp::config::{Environment, Locations};
@@ -47,6 +48,35 @@ fn shared_ids(state: &State) -> Vec<Diagnostic> {
     shared.map(warning).collect()
 }
 
+/// Warns of each file that is named almost like a layer: nothing reads it.
+fn misnamed(locations: &Locations) -> Vec<Diagnostic> {
+    let project = locations.project_root.join(".ahp");
+    let dirs = [Some(&project), locations.user_dir.as_ref()];
+    let files = dirs
+        .into_iter()
+        .flatten()
+        .filter_map(|dir| fs::read_dir(dir).ok());
+    let files = files.flatten().filter_map(|entry| Some(entry.ok()?.path()));
+    let warning = |file: PathBuf| {
+        let (stem, ending) = file.file_name()?.to_str()?.rsplit_once('.')?;
+        let meant = match stem {
+            "hook" | "hooks" => "hooks.yaml",
+            "hook.local" | "hooks.local" | "hooks-local" | "local.hooks" => "hooks.local.yaml",
+            _ => return None,
+        };
+        if !matches!(ending, "yaml" | "yml" | "json") || file.ends_with(meant) {
+            return None;
+        }
+        let message = format!("`{}` is not read", locations.display(&file));
+        let mut warning = Diagnostic::unplaced(Code::NotRead, message);
+        warning.severity = Severity::Warning;
+        Some(warning.help(format!("rename it to `{meant}`")))
+    };
+    let mut found: Vec<Diagnostic> = files.filter_map(warning).collect();
+    found.sort_by(|one, other| one.message.cmp(&other.message));
+    found
+}
+
 /// Returns what is amiss with a policy that is free of errors, and with what it is bound to.
 pub(crate) fn looked_over(state: &State, locations: &Locations) -> Vec<Diagnostic> {
     let mut found = state.lint();
@@ -54,6 +84,7 @@ pub(crate) fn looked_over(state: &State, locations: &Locations) -> Vec<Diagnosti
     found.extend(hosts::lint(state, &hosts));
     found.extend(hook_files::lint(state, locations));
     found.extend(shared_ids(state));
+    found.extend(misnamed(locations));
     found
 }
 

@@ -144,23 +144,20 @@ pub(super) fn of_trust(engine: &Engine, locations: &Locations) -> String {
     // The engine's own: it covers what the user's settings name, as `ahp trust` does.
     let state = engine.state();
     let trust = state.trust();
+    let waiting = state.untrusted().len();
     match trust.look().map(|look| look.changes().len()) {
         Err(error) => format!("cannot be told: {error}"),
-        Ok(0) if trust.manifest().is_none() => {
-            "the project has nothing that would need it".to_owned()
-        }
+        Ok(_) if trust.manifest().is_none() => match waiting {
+            0 => "not trusted, and nothing in force needs it".to_owned(),
+            waiting => format!(
+                "not trusted: {} may not run the project's programs before `ahp trust`",
+                count(waiting, "binding")
+            ),
+        },
         Ok(0) => "trusted".to_owned(),
-        Ok(changes) if trust.manifest().is_none() => {
-            format!(
-                "not trusted: what runs programs from its {} waits for `ahp trust`",
-                count(changes, "file")
-            )
-        }
-        Ok(1) => "1 file has changed since it was trusted: `ahp trust --diff` shows it".to_owned(),
-        Ok(changes) => {
-            format!(
-                "{changes} files have changed since it was trusted: `ahp trust --diff` shows them"
-            )
-        }
+        Ok(changes) => format!(
+            "{} changed since it was trusted: `ahp trust --diff` shows the difference",
+            count(changes, "file")
+        ),
     }
 }

@@ -112,6 +112,9 @@ struct HostFindings {
     #[serde(skip_serializing_if = "Option::is_none")]
     no_place: Option<&'static str>,
     wired: Vec<Wired>,
+    /// Why settings files of it cannot be read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unreadable: Vec<String>,
     /// The scopes that wire the same event, so that it is judged and logged for each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     twice: Vec<&'static str>,
@@ -175,12 +178,13 @@ pub(crate) fn run(args: &Args) -> Result<Exit, String> {
             &environment,
             state_dir,
             &engine,
-        )?;
+        );
         if args.deep && !found.wired.is_empty() && (is_asked || found.installed) {
             let path = environment.get("PATH").map(AsRef::as_ref);
             found.deep = Some(deep::send(installer.host, &places.roots.project, path));
         }
-        if is_asked || args.all || found.installed || !found.wired.is_empty() {
+        let is_seen = !found.wired.is_empty() || !found.unreadable.is_empty();
+        if is_asked || args.all || found.installed || is_seen {
             hosts.push(found);
         }
     }
@@ -236,17 +240,22 @@ fn of_host(
     environment: &Environment,
     state_dir: Option<&Path>,
     engine: &Engine,
-) -> Result<HostFindings, String> {
+) -> HostFindings {
     let host = installer.host;
     let mut wired = Vec::new();
+    let mut unreadable = Vec::new();
     for scope in Scope::ALL {
         let Ok(file) = installer.file(places, scope) else {
             continue;
         };
         let git = install::git_hooks(installer, places, scope).unwrap_or_default();
-        let wires = installer
-            .wires(places, scope, git.as_deref())
-            .map_err(|e| e.to_string())?;
+        let wires = match installer.wires(places, scope, git.as_deref()) {
+            Ok(wires) => wires,
+            Err(why) => {
+                unreadable.push(why.to_string());
+                continue;
+            }
+        };
         if wires.is_empty() && !installer.has_shim(places, scope) {
             continue;
         }
@@ -301,14 +310,17 @@ fn of_host(
         wired.insert(0, of_plugin);
     }
     let twice = twice(&wired);
-    Ok(HostFindings {
+    let switched_off = installer.switched_off(places).unwrap_or_else(|why| {
+        unreadable.push(why.to_string());
+        None
+    });
+    unreadable.dedup();
+    HostFindings {
         host: host.name,
         title: host.title,
         installed: install::is_here(host, environment),
-        switched_off: installer
-            .switched_off(places)
-            .map_err(|e| e.to_string())?
-            .map(|(key, file)| install::switched_off(host, key, &file)),
+        switched_off: switched_off.map(|(key, file)| install::switched_off(host, key, &file)),
+        unreadable,
         no_place: install::has_no_place(installer, places)
             .then_some("this project is in no git repository; `git init` makes one"),
         wired,
@@ -321,7 +333,7 @@ fn of_host(
         deep: None,
         degraded: degraded::of(host, needs),
         blind_spots: host.blind_spots,
-    })
+    }
 }
 
 /// Returns the scopes that wire an event which another one wires, too: the host runs the hooks of all.

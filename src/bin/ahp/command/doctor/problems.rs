@@ -30,6 +30,8 @@ pub(super) fn of(findings: &Findings) -> Vec<String> {
         found.push(format!("the log {}: {refusal}", findings.log.path));
     }
     for host in &findings.hosts {
+        let told = host.unreadable.iter();
+        found.extend(told.map(|why| format!("{}: {why}", host.host)));
         if let (Some(off), false) = (&host.switched_off, host.wired.is_empty()) {
             found.push(format!("{} {off}", host.host));
         }

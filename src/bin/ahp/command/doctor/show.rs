@@ -83,9 +83,10 @@ pub(super) fn show(findings: &Findings, of_all: bool) {
         };
         output::line(format!("{} ({}{here})", host.title, host.host));
         if host.wired.is_empty() {
-            output::line(match host.no_place {
-                Some(why) => format!("  not wired: {why}"),
-                None => format!("  not wired: `ahp install {}`", host.host),
+            output::line(match (host.no_place, host.unreadable.first()) {
+                (_, Some(_)) => "  not known: its settings cannot be read".to_owned(),
+                (Some(why), None) => format!("  not wired: {why}"),
+                (None, None) => format!("  not wired: `ahp install {}`", host.host),
             });
             continue;
         }
@@ -113,8 +114,7 @@ pub(super) fn show(findings: &Findings, of_all: bool) {
                     Canary::Blocked(Some(command)) =>
                         format!("`{command}` is blocked, in this host's own form"),
                     Canary::Blocked(None) => {
-                        "answered, in this host's own form; the policy in force stops no call that is tried"
-                            .to_owned()
+                        "the hook answered; the policy blocks none of the test events".to_owned()
                     }
                     Canary::NotBlocked(why) => format!("NOT BLOCKED: {why}"),
                     Canary::Refused(why) => format!("REFUSED: {why}"),
@@ -161,6 +161,13 @@ pub(super) fn show(findings: &Findings, of_all: bool) {
         output::line(
             "\nno host has hooks yet: `ahp install HOST` adds them, `ahp doctor --all` lists the hosts",
         );
+    }
+    let warnings = &policy.warnings;
+    if !warnings.is_empty() {
+        output::line(format!("\n{}", count(warnings.len(), "warning")));
+        for warning in warnings {
+            output::line(format!("  {warning}"));
+        }
     }
     if findings.problems.is_empty() {
         output::line("\nno problem was found");

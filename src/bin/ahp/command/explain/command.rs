@@ -90,6 +90,7 @@ fn told(facts: &Facts, selections: &[Selection]) -> Value {
                     "command": shown.unwrap_or(&near.command),
                     "rule": near.rule,
                     "severity": near.severity,
+                    "reason": near.reason,
                     "pattern": near.pattern,
                     "missing": near.missing.or_else(of_entry),
                 });
@@ -208,29 +209,17 @@ fn print(told: &Value) {
     if list("rules").is_empty() {
         output::line("  none");
     }
-    for near in &list("rules") {
-        let head = format!(
-            "{} {}: `{}`",
-            text(near, "rule"),
-            text(near, "severity"),
-            text(near, "pattern")
-        );
-        match near["missing"].as_str() {
-            None => output::line(format!(
-                "  ✓ {head}  {DIM}matches `{}`{DIM:#}",
-                text(near, "command")
-            )),
-            Some(missing) => {
-                let says = match missing.strip_prefix("unless: ") {
-                    Some(excuse) => format!("does not hold where `{excuse}` does"),
-                    None => match missing.strip_prefix("allow_commands: ") {
-                        Some(entry) => format!("`allow_commands` has `{entry}`"),
-                        None => format!("does not hold: `{missing}`"),
-                    },
-                };
-                output::line(format!("  ✗ {head}  {DIM}{says}{DIM:#}"));
-            }
+    let rules = list("rules");
+    let mut shown = Vec::new();
+    for command in rules.iter().map(|near| text(near, "command")) {
+        if shown.contains(&command) {
+            continue;
         }
+        output::line(format!("  {command}"));
+        for near in rules.iter().filter(|near| text(near, "command") == command) {
+            print_near(near);
+        }
+        shown.push(command);
     }
     let asked = list("asked");
     if !asked.is_empty() {
@@ -241,7 +230,35 @@ fn print(told: &Value) {
     }
 }
 
+/// Prints a rule that is near a command, and what keeps it from matching.
+fn print_near(near: &Value) {
+    const LONGEST: usize = 100;
+    let text = |key: &str| near[key].as_str().unwrap_or_default();
+    // The patterns of a rule can be longer than a screen; `--format json` has them.
+    let short = |pattern: &str| match pattern.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", pattern.get(..end).unwrap_or_default()),
+        None => pattern.to_owned(),
+    };
+    let head = format!("{} {}: {}", text("rule"), text("severity"), text("reason"));
+    let Some(missing) = near["missing"].as_str() else {
+        output::line(format!("    ✓ {head}"));
+        return;
+    };
+    let says = match missing.split_once(": ") {
+        Some(("unless", excuse)) => format!("does not hold where `{}` does", short(excuse)),
+        Some(("allow_commands", entry)) => format!("`allow_commands` has `{}`", short(entry)),
+        _ => format!("does not hold: `{}`", short(missing)),
+    };
+    output::line(format!("    ✗ {head}\n      {DIM}{says}{DIM:#}"));
+}
+
+/// Returns what a verdict says to a person, without the program and the oracle that say it.
 fn indented(text: &str) -> String {
-    let lines: Vec<String> = text.lines().map(|line| format!("  {line}")).collect();
-    lines.join("\n")
+    let bare = |line: &str| {
+        let said = line
+            .strip_prefix("ahp: ")
+            .and_then(|said| said.split_once(": "));
+        format!("  {}", said.map_or(line, |(_, said)| said))
+    };
+    text.lines().map(bare).collect::<Vec<_>>().join("\n")
 }

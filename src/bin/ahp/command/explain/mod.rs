@@ -186,7 +186,8 @@ fn binding(state: &State, trigger: Trigger, spec: &BindingSpec, facts: Option<&F
         "source": sources.line(spec.span),
         "enabled": spec.enabled,
         "locked": spec.locked,
-        "priority": spec.priority,
+        // Self-protection judges before all that can be written.
+        "priority": (spec.priority != i64::MIN).then_some(spec.priority),
         "config": spec.config.to_json(),
         "values": values::of_binding(spec, sources),
     });

@@ -13,7 +13,7 @@ use ahp::process::{Program, find_program};
 pub(crate) fn places(environment: &Environment, locations: &Locations) -> Result<Places, String> {
     if locations.home.is_none() {
         return Err(
-            "`HOME` is not set: there is no telling where the hosts keep their settings".to_owned(),
+            "`HOME` is not set to an absolute path, so it is not known where the hosts keep their settings".to_owned(),
         );
     }
     let program =

@@ -94,6 +94,7 @@ impl ScopeArgs {
 
 pub(crate) fn run(args: &Args) -> Result<Exit, String> {
     let environment = Environment::of_process();
+    project::tell_home(&environment);
     let locations = Locations::find(&environment, None);
     let places = places(&environment, &locations)?;
     if args.host.as_deref() == Some(unit::NAME) {
@@ -219,6 +220,13 @@ pub(crate) fn run(args: &Args) -> Result<Exit, String> {
     }
     let verb = if args.dry_run { "would wire" } else { "wired" };
     report(args.format, verb, "is wired already", &all);
+    let has_agent = || {
+        let mut hosts = Installer::all();
+        hosts.any(|i| i.host.name != "git" && is_here(i.host, &environment))
+    };
+    if args.format == Format::Human && args.all && !has_agent() {
+        output::line("no agent is installed here: `ahp install HOST` wires one all the same");
+    }
     if args.format == Format::Human && !all.is_empty() && !has_policy {
         output::line("no policy is in force but self-protection: `ahp init` writes one");
     }
@@ -234,7 +242,8 @@ fn chosen(
         return match Installer::find(name) {
             Some(installer) => Ok(vec![installer]),
             None if Host::find(name).is_some() => Err(format!(
-                "`{name}` has no settings to write: let it call `ahp hook --host {name}`"
+                "`{name}` has no settings file that `ahp` can write: add the command `ahp hook --host {name}` to its hooks by \
+                 hand; docs/hosts.md says how"
             )),
             None => Err(Host::unknown_name(name)),
         };

@@ -59,7 +59,9 @@ fn tell_of_nothing(log: &LogFile, reader: &Reader, filter: &Filter) {
             place.unwrap_or_default().display()
         ));
     } else if filter.is_open() && !filter.unanswered {
-        output::error("the log has no signals");
+        output::error(
+            "the log has no signals; `ahp log show --events` lists the events that were judged",
+        );
     } else {
         output::error("nothing in the log is what these filters ask for");
     }

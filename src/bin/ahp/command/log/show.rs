@@ -1,5 +1,6 @@
 //! ahp log show: the newest signals and what became of them.
 
+use std::collections::VecDeque;
 use std::io::Write as _;
 use std::ops::ControlFlow;
 
@@ -7,6 +8,8 @@ use ahp::analysis::{Filter, each_entry, each_line, newest_entries};
 use ahp::fact::MarkCount;
 use ahp::session::{Count, Truth};
 use ahp::signal_log::{Body, Reader};
+use ahp::verdict::Decision;
+use ahp::visible::on_one_line;
 use serde_json::json;
 
 use super::filter::SignalFilterArgs;
@@ -28,6 +31,9 @@ pub(crate) struct Args {
     /// Show the events that this mark counted, or that reset or read it, instead of signals
     #[arg(long, value_name = "NAME")]
     mark: Option<String>,
+    /// Show the events that were judged, accepted ones too, instead of signals
+    #[arg(long, conflicts_with = "mark")]
+    events: bool,
     /// One JSON object a line; the same as --format json
     #[arg(long)]
     json: bool,
@@ -48,6 +54,9 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
     };
     if let Some(mark) = &args.mark {
         return marks(&reader, &filter, mark, for_programs);
+    }
+    if args.events {
+        return events(log, &reader, &filter, limit, for_programs);
     }
     if for_programs {
         let mut out = output::stream();
@@ -81,6 +90,59 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
     if entries.len() == most {
         output::error(format!("the newest {most}; -n 0 shows all"));
     }
+    Ok(Exit::Success)
+}
+
+/// Shows the newest events that were judged, oldest first, each with what was decided.
+fn events(
+    log: &LogFile,
+    reader: &Reader,
+    filter: &Filter,
+    limit: Option<usize>,
+    for_programs: bool,
+) -> Result<Exit, String> {
+    let mut newest: VecDeque<String> = VecDeque::new();
+    let read = each_line(reader, |_, line| {
+        if filter.admits(&line)
+            && let Body::Evaluation(evaluation) = &line.body
+        {
+            if limit.is_some_and(|most| newest.len() >= most) {
+                newest.pop_front();
+            }
+            let tool = evaluation.tool.as_deref();
+            newest.push_back(if for_programs {
+                json!({
+                    "seq": line.seq,
+                    "timestamp": line.timestamp,
+                    "hook": &*evaluation.hook,
+                    "decision": evaluation.decision,
+                    "tool": tool,
+                    "host": line.host(),
+                    "session_id": line.session(),
+                })
+                .to_string()
+            } else {
+                format!(
+                    "{} {:<22} {:<8} {:<12} {}",
+                    line.timestamp.format("%Y-%m-%d %H:%M:%S"),
+                    &*evaluation.hook,
+                    match evaluation.decision {
+                        Decision::None => "accepted",
+                        other => other.name(),
+                    },
+                    on_one_line(tool.unwrap_or("-")),
+                    on_one_line(line.host().unwrap_or("-"))
+                )
+            });
+        }
+        ControlFlow::Continue(())
+    });
+    read.map_err(|error| error.to_string())?;
+    if newest.is_empty() && !for_programs {
+        super::tell_of_nothing(log, reader, filter);
+    }
+    newest.iter().for_each(output::line);
+    super::tell_of_bad_lines(reader.left_out());
     Ok(Exit::Success)
 }
 

@@ -2,6 +2,7 @@
 
 use ahp::analysis::Entry;
 use ahp::signal::{Actor, Intensity};
+use ahp::visible::{on_one_line, visible};
 use anstyle::{AnsiColor, Style};
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, presets};
 
@@ -130,7 +131,7 @@ fn about(entry: &Entry) -> String {
         let session = entry.session_id.as_deref().unwrap_or_default();
         session.chars().take(12).collect()
     };
-    entry.issue_id.clone().unwrap_or_else(session)
+    on_one_line(&entry.issue_id.clone().unwrap_or_else(session)).into_owned()
 }
 
 /// Says how a signal was answered: by a person, inferred, refused, or not.
@@ -149,7 +150,7 @@ fn answer(entry: &Entry) -> String {
 
 fn first_line(text: &str) -> String {
     const LONGEST: usize = 160;
-    cut(text.lines().next().unwrap_or_default(), LONGEST)
+    cut(&visible(text.lines().next().unwrap_or_default()), LONGEST)
 }
 
 fn cut(line: &str, longest: usize) -> String {

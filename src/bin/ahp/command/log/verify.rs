@@ -77,7 +77,10 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
     };
     output::error(format!("ahp: the log is damaged: {damage}"));
     if found.further > 0 {
-        output::error(format!("     {} more", count(found.further, "bad place")));
+        output::error(format!(
+            "     and {}",
+            count(found.further, "more damaged place")
+        ));
     }
     Ok(exit)
 }

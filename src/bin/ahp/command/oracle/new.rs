@@ -6,7 +6,6 @@ use std::path::Path;
 use ahp::config::{LayerSource, kebab_case};
 use ahp::diagnostic::Span;
 use ahp::event::Trigger;
-use ahp::oracle::Kind;
 
 use crate::exit_code::Exit;
 use crate::output;
@@ -30,11 +29,6 @@ pub(super) fn new(args: &Args) -> Result<Exit, String> {
             args.name
         ));
     }
-    if let Some(there) = named_already(&name)? {
-        return Err(format!(
-            "an oracle `{there}` is there already, and a binding would mean that one: take another name"
-        ));
-    }
     let trigger: Trigger = args.trigger.parse().map_err(|e| format!("{e}"))?;
     let root = project::locations(None).project_root;
     let script = root.join(format!(".ahp/oracles/{name}.rhai"));
@@ -43,6 +37,11 @@ pub(super) fn new(args: &Args) -> Result<Exit, String> {
         if file.exists() {
             return Err(format!("`{}` is there already", file.display()));
         }
+    }
+    if let Some(there) = named_already(&name)? {
+        return Err(format!(
+            "an oracle `{there}` is there already: take another name, so that a binding can mean only one"
+        ));
     }
     write(&script, &script_text(&name, trigger))?;
     write(&test, &test_text(&name, trigger))?;
@@ -62,8 +61,7 @@ fn named_already(name: &str) -> Result<Option<String>, String> {
     let found = state
         .lookup()
         .oracle(name, LayerSource::Project, Span::default());
-    let found = found.ok().filter(|factory| factory.kind() == Kind::BuiltIn);
-    Ok(found.map(|factory| factory.kebab().to_owned()))
+    Ok(found.ok().map(|factory| factory.kebab().to_owned()))
 }
 
 fn shown(path: &Path, root: &Path) -> String {

@@ -63,7 +63,7 @@ pub(super) fn show(plan: &Plan, format: Format) {
 
 /// Returns what a shield does not hold, and what it keeps from working that a person may wonder about.
 pub(super) fn limits(plan: &Plan) -> Vec<String> {
-    let pipes = "a named pipe that is visible and may be written reaches its reader: `deny_read` hides its folder";
+    let pipes = "The shield does not stop writes to named pipes. To hide them, list their folder under `deny_read`.";
     let is_of_submodule = |path: &&Path| path.ends_with("config") && is_below_modules(path);
     let submodule = plan.held().find(is_of_submodule).map(|config| {
         format!(

@@ -100,13 +100,22 @@ fn once(args: &Args) -> Result<Exit, String> {
         coverage::record();
     }
     let (root, path) = places(args);
-    let told = |error: io::Error| format!("`{}`: {error}", path.display());
+    let told = |error: io::Error| {
+        match error.kind() {
+        io::ErrorKind::NotFound if args.path.is_none() => {
+            "this project has no `.ahp`, where tests are looked for; `ahp init` writes a policy, and `ahp test PATH` \
+             runs the tests of another place"
+                .to_owned()
+        }
+        _ => format!("`{}`: {error}", path.display()),
+    }
+    };
     let files = policy_test::find_files(&path).map_err(told)?;
     let mut runner = Runner::new(&root).scripts_in(script_dirs(&root));
     let mut all = Vec::new();
     for path in files {
         let shown = SourceMap::display_name(&path, &root);
-        let file = policy_test::read(&path, &shown).map_err(told)?;
+        let file = policy_test::read(&path, &shown);
         let wanted = |name: &str| {
             args.filter
                 .as_ref()
