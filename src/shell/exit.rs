@@ -5,6 +5,9 @@ use rable::{ListOperator, Node, NodeKind};
 use super::{Analysis, Invocation, Word, file_name, guard, wrapper};
 use crate::program::{self, Fact};
 
+/// How what a shell runs within a word begins.
+const SUBSTITUTIONS: &[&str] = &["$(", "`", "<(", ">("];
+
 /// Whether exit code 0 of a command line means that each of its commands ended with 0.
 ///
 /// That is so where they are joined by `&&`, or stand one after the other under `set -e`; a pipe tells of its last
@@ -18,6 +21,7 @@ pub fn tells_of_failures(command: &str, analysis: &Analysis) -> bool {
         let earlier = analysis.part(..at);
         !i.uncertain
             && options_hand_on(i)
+            && !is_of_line(i, earlier)
             && !ends_shell(i, analysis.part(at + 1..))
             && i.wrappers.iter().all(|wrapper| {
                 let outer = earlier.iter().rfind(|outer| outer.program == *wrapper);
@@ -57,6 +61,21 @@ fn hands_on(outer: &Invocation) -> bool {
         || known.is(Fact::HandsExit) && (only().next().is_none() || only().any(has))
 }
 
+/// Whether a program stands in a line that another, which is no shell, gives a shell: how that line ends is not looked at.
+fn is_of_line(invocation: &Invocation, earlier: &[std::sync::Arc<Invocation>]) -> bool {
+    let is_line = |text: &str| {
+        text.contains([';', '|', '&', '\n'])
+            || SUBSTITUTIONS.iter().any(|start| text.contains(start))
+    };
+    let by = invocation.wrappers.last();
+    let outer = by.and_then(|by| earlier.iter().rfind(|outer| outer.program == *by));
+    outer.is_some_and(|outer| {
+        let mut lines = outer.arguments.iter().filter(|word| is_line(&word.text));
+        !program::find(&outer.program).is(Fact::Shell)
+            && lines.any(|line| invocation.texts().all(|text| text != line.text))
+    })
+}
+
 /// Whether none of a program's options has it end with 0 whatever has failed.
 fn options_hand_on(invocation: &Invocation) -> bool {
     let listed = program::find(&invocation.program).words(Fact::HandsExit);
@@ -89,11 +108,8 @@ impl Options {
     /// Returns how many commands a part has, where it tells of every failure in it.
     fn tell(&mut self, node: &Node) -> Option<usize> {
         match &node.kind {
-            NodeKind::Command {
-                assignments, words, ..
-            } if words.is_empty() => assignments.iter().try_fold(0, |told, assignment| {
-                Some(told + told_by_assignment(word(assignment)?)?)
-            }),
+            // What runs in an assignment is noted by the reading, and is no command of the line.
+            NodeKind::Command { words, .. } if words.is_empty() => Some(0),
             NodeKind::Command { words, .. } => {
                 self.set(words)?;
                 started_shell_tells(words).then_some(1)
@@ -187,21 +203,6 @@ impl Options {
     }
 }
 
-/// Returns how many commands an assignment runs, where its exit code tells of a failure of each: it is that of the one
-/// substitution that it is.
-fn told_by_assignment(assignment: &str) -> Option<usize> {
-    let runs = ["$(", "`", "<(", ">("];
-    if !runs.iter().any(|start| assignment.contains(start)) {
-        return Some(0);
-    }
-    let (_, value) = assignment.split_once('=')?;
-    let line = value
-        .trim_matches('"')
-        .strip_prefix("$(")?
-        .strip_suffix(')')?;
-    told_of(line)
-}
-
 /// Returns how many words behind a word of `set`, or of a shell that is started, are names of options: one behind `-euo` of
 /// `set -euo pipefail`, and behind `-oc` of `bash -oc pipefail 'make'`.
 pub(super) fn named_options(word: &str) -> usize {
@@ -226,7 +227,10 @@ fn started_shell_tells(words: &[Node]) -> bool {
     let mut options = words.iter().skip(shell + 1);
     if options.any(|word| word.starts_with('-') && word.ends_with('c')) {
         let line = options.next().map(|line| line.trim_matches(['"', '\'']));
-        return line.is_some_and(|line| told_of(line).is_some());
+        return line.is_some_and(|line| {
+            let substitutes = SUBSTITUTIONS.iter().any(|start| line.contains(start));
+            !substitutes && told_of(line).is_some()
+        });
     }
     let mut operands = words.iter().skip(shell + 1);
     // A name without a path could be the value of an option.
