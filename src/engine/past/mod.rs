@@ -163,7 +163,9 @@ impl EventPast {
             return;
         }
         let note = |state: &mut State| {
-            given.iter().for_each(|given| state.add_anywhere(given));
+            for given in &given {
+                state.add_anywhere(given);
+            }
             true
         };
         let salt = || salt(&*self.clock);
