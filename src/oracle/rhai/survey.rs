@@ -231,13 +231,11 @@ fn chain(expr: &Expr) -> Option<Chain<'_>> {
                 match (head, tail) {
                     (Expr::Property(property, position), tail) => {
                         chain.parts.push((property.2.as_str(), *position));
-                        match tail {
-                            Some(tail) => rest = tail,
-                            None => {
-                                chain.is_whole = !matches!(rest, Expr::Index(..));
-                                return Some(chain);
-                            }
-                        }
+                        let Some(tail) = tail else {
+                            chain.is_whole = !matches!(rest, Expr::Index(..));
+                            return Some(chain);
+                        };
+                        rest = tail;
                     }
                     _ => return Some(chain),
                 }
