@@ -84,14 +84,14 @@ fn is_well_formed(fact: &str, words: &[&str]) -> bool {
             let letters: BTreeSet<_> = words.iter().flat_map(|word| word.chars()).collect();
             matches!(words, [word] if word.len() == letters.len())
         }
-        "code" | "flags" | "only" | "unless" | "with" | "output" | "values" | "types"
-        | "runs-values" | "signs-links" | "steers" | "texts" | "runs-settings"
+        "code" | "flags" | "leads-elsewhere" | "only" | "unless" | "with" | "output" | "values"
+        | "types" | "runs-values" | "signs-links" | "steers" | "texts" | "runs-settings"
         | "runs-variables" | "harmless-variables" | "loads" | "recipes" | "runs-behind"
         | "unnamed" | "unpacks-with" | "works-in" => {
             let distinct: BTreeSet<_> = words.iter().collect();
             !words.is_empty() && distinct.len() == words.len()
         }
-        "downloads" | "fetches" | "foreign" | "keeps-address" | "prints-token"
+        "downloads" | "fetches" | "foreign" | "hands-exit" | "keeps-address" | "prints-token"
         | "replaces-hooks" | "runs-file" | "sends" | "sweeps" | "unpacks" => {
             words.iter().collect::<BTreeSet<_>>().len() == words.len()
         }

@@ -331,10 +331,15 @@ fn text_scalar(
             _ => None,
         },
         FactType::Time => time(text).map(Scalar::Time),
-        FactType::Duration => {
-            let seconds = parse_duration(text).map(|duration| duration.as_secs_f64());
-            seconds.ok().map(Scalar::Number)
-        }
+        FactType::Duration => match parse_duration(text) {
+            Ok(duration) => Some(Scalar::Number(duration.as_secs_f64())),
+            Err(why) => {
+                let message = format!("`{fact}` cannot be compared: {why}");
+                let fault = Diagnostic::error(Code::BadComparison, message, node.span);
+                faults.push(fault.help(format!("write {}, at most a day", example(fact))));
+                return None;
+            }
+        },
     };
     if parsed.is_none() {
         faults.push(

@@ -105,6 +105,13 @@ impl Condition {
         facts
     }
 
+    /// Returns the names of the marks that it may ask for.
+    pub fn marks(&self) -> Vec<&str> {
+        let mut marks = Vec::new();
+        self.root.marks(&mut marks);
+        marks
+    }
+
     /// Whether it asks for the tool of a server by a name that says `tool`.
     pub fn names_tool_of_server(&self, tool: &str) -> bool {
         self.root.names_tool_of_server(tool)
@@ -234,6 +241,19 @@ impl Clause {
                 .iter()
                 .any(|(name, _)| McpTool::named(name).is_some_and(|named| named.tool == tool)),
             Self::Not(_) | Self::Test(_) | Self::Mark(..) | Self::Expr(_) => false,
+        }
+    }
+
+    fn marks<'a>(&'a self, into: &mut Vec<&'a str>) {
+        match self {
+            Self::All(clauses) | Self::Any(clauses) => {
+                for clause in clauses {
+                    clause.marks(into);
+                }
+            }
+            Self::Not(clause) => clause.marks(into),
+            Self::Mark(name, _) => into.push(name),
+            Self::Test(_) | Self::Expr(_) => {}
         }
     }
 

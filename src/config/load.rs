@@ -130,8 +130,8 @@ struct Loader<'a> {
     sources: SourceMap,
     diagnostics: Vec<Diagnostic>,
     stack: Stack,
-    /// What would be in force with each layer that has faults.
-    faulty: Vec<Stack>,
+    /// What would be in force with each layer that has faults, and whether all of it could be read.
+    faulty: Vec<(Stack, bool)>,
     inputs: Inputs,
 }
 
@@ -199,14 +199,23 @@ impl<'a> Loader<'a> {
         let is_outside = |path: &PathBuf| !self.locations.is_in_project(path);
         self.inputs.programs = of_machine.into_iter().filter(is_outside).collect();
         let marks = config.marks.clone();
-        let faulty = self.faulty.into_iter().map(|stack| {
+        let mut faulty = Vec::new();
+        for (stack, is_read) in self.faulty {
             let mut config = stack.finish();
-            // What is wrong with the marks was told where they were read.
-            config.settle_marks();
-            config
-        });
+            let new = config.settle_marks();
+            let is_told = |fault: &Diagnostic| {
+                let span = |d: &Diagnostic| d.label.as_ref().map(|label| label.span);
+                let mut told = self.diagnostics.iter();
+                told.any(|d| d.message == fault.message && span(d) == span(fault))
+            };
+            // What could not be read may declare what seems to be missing.
+            let new = new.into_iter().filter(|fault| is_read && !is_told(fault));
+            let new: Vec<_> = new.collect();
+            self.diagnostics.extend(new);
+            faulty.push(config);
+        }
         Loaded {
-            faulty: faulty.collect(),
+            faulty,
             programs,
             config,
             layers: self.layers,
@@ -298,7 +307,7 @@ impl<'a> Loader<'a> {
         if is_left_out {
             let faulty = std::mem::replace(&mut self.stack, before);
             self.faulty
-                .extend(Some(faulty).filter(|_| !faults.is_empty()));
+                .extend(Some((faulty, is_known)).filter(|_| !faults.is_empty()));
         }
         // Where nothing is known to be bound, the fault is in what concerns all triggers.
         let triggers = Some(extending.triggers).filter(|bound| is_known && !bound.is_empty());

@@ -21,16 +21,25 @@ pub(super) struct Adjusted {
     pub(super) waived: Vec<Uuid>,
 }
 
-/// Adds which arguments are meant where a condition asked where they come from: their names, never their text.
-pub(super) fn name_arguments(binding: &Binding, facts: &Facts, signals: &mut [Signal]) {
-    if signals.is_empty() || !binding.asks(Fact::ToolArgumentsFrom) {
+/// Adds what a condition went by: which arguments, by their names and never their text, and which counts cannot be told.
+pub(super) fn name_grounds(binding: &Binding, facts: &Facts, signals: &mut [Signal]) {
+    if signals.is_empty() {
         return;
     }
-    let past = facts.past();
-    let mut told = past.map_or_else(Vec::new, |past| past.told_by_others(facts));
-    if told.is_empty() && facts.get(Fact::ToolArgumentsFrom) == FactValue::Unknown {
-        let why = "where its arguments come from cannot be told, as not all results were seen";
-        told.push(why.to_owned());
+    let mut told = Vec::new();
+    if binding.asks(Fact::ToolArgumentsFrom) {
+        let past = facts.past();
+        told = past.map_or_else(Vec::new, |past| past.told_by_others(facts));
+        if told.is_empty() && facts.get(Fact::ToolArgumentsFrom) == FactValue::Unknown {
+            let why = "where its arguments come from cannot be told, as not all results were seen";
+            told.push(why.to_owned());
+        }
+    }
+    for name in binding.marks() {
+        let found = facts.mark(name);
+        if found.number().is_none() {
+            told.push(format!("`marks.{name}` cannot be told, it is {found}"));
+        }
     }
     if told.is_empty() {
         return;

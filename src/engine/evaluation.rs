@@ -176,7 +176,7 @@ impl<'a> Evaluation<'a> {
                 }
                 Err(error) => (self.failed(binding, &error), Some(error.to_string())),
             };
-            adjust::name_arguments(binding, &self.facts, &mut adjusted.signals);
+            adjust::name_grounds(binding, &self.facts, &mut adjusted.signals);
             self.found.keep(&adjusted.signals);
             let report = judged_report(binding, error, judged.duration, &adjusted);
             self.report(binding.place, report);

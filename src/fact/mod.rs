@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::event::{ToolKind, Trigger};
-use crate::session::{Count, Going, MarkRecord};
+use crate::session::{Count, Going, MarkRecord, Scope};
 use crate::words::words;
 use crate::workspace::{GIVEN_UP, STAGES, STATUSES};
 
@@ -135,6 +135,8 @@ facts! {
     ToolPrograms "tool.programs" List Shell "Every program that the command line would run.";
     ToolArguments "tool.arguments" List Shell "Every argument of those programs.";
     ToolInvocations "tool.invocations" List Shell "Every program that the command line would run, with its arguments as one line: `git push origin`.";
+    ToolSubcommands "tool.subcommands" List Shell "Every program that the command line would run, with the first word behind its own options: `git push` of `git -C dir push origin`.";
+    ToolWrites "tool.writes" List Shell "The paths in the project that the command line writes, moves or deletes, as far as it tells; `.` is all of it.";
     AgentId "agent.id" Text Event "The id of the subagent that acts; none for the main agent.";
     AgentKind "agent.kind" Text Event "The kind of the subagent that acts; none for the main agent.";
     SubagentName "subagent.name" Text Event "The subagent's name or id.";
@@ -274,8 +276,8 @@ pub trait Past: fmt::Debug + Send + Sync {
     /// stopped.
     fn settle(&self, facts: &Facts, going: Option<Going>);
 
-    /// Returns why what happened before cannot be told, where it cannot.
-    fn fault(&self) -> Option<String>;
+    /// Returns why what happened before cannot be told, where it cannot, and in which scope.
+    fn fault(&self) -> Option<(Scope, String)>;
 
     /// Returns what the log is to tell of each mark that the event feeds, ends or asks for.
     fn record(&self, facts: &Facts, going: Option<Going>) -> BTreeMap<String, MarkRecord>;

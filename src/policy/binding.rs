@@ -113,6 +113,11 @@ impl Binding {
         self.conditions.iter().flat_map(Condition::facts).collect()
     }
 
+    /// Returns the names of the marks that its conditions may ask for.
+    pub fn marks(&self) -> impl Iterator<Item = &str> {
+        self.conditions.iter().flat_map(Condition::marks)
+    }
+
     /// Whether one of its conditions asks for a fact.
     pub fn asks(&self, fact: Fact) -> bool {
         self.facts().contains(&fact)

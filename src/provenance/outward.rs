@@ -327,6 +327,9 @@ struct Trust<'a> {
 impl Trust<'_> {
     /// Whether a program says where it goes, and all of that is trusted.
     fn keeps(&self, invocation: &Invocation) -> bool {
+        if is_led_elsewhere(invocation, self.facts) {
+            return false;
+        }
         let is_for_packages = program::find(&invocation.program).lists(Fact::Sends, "install");
         if let Some(remotes) = git_remotes(invocation, self.facts) {
             return !remotes.is_empty() && remotes.iter().all(|remote| self.names(remote, false));
@@ -340,6 +343,22 @@ impl Trust<'_> {
             && (is_listed(address, self.facts.trusted_hosts())
                 || !is_new_remote(address, self.facts, self.origins))
     }
+}
+
+/// Whether an option or a variable may have a program go to another machine than its address names.
+fn is_led_elsewhere(invocation: &Invocation, facts: &Facts) -> bool {
+    let set = facts
+        .shell()
+        .into_iter()
+        .flat_map(|shell| &shell.assignments);
+    let mut variables = invocation.environment.iter().chain(set);
+    let any = program::find("*");
+    invocation.has_any_option(program::find(&invocation.program).words(Fact::LeadsElsewhere))
+        || variables.any(|(name, _)| {
+            any.lists(Fact::LeadsElsewhere, &name.to_ascii_lowercase())
+                || any.lists(Fact::Steers, name)
+                || any.lists(Fact::RunsVariables, name)
+        })
 }
 
 /// Whether an address belongs to a remote of the repository that the session did not begin with.
@@ -392,9 +411,11 @@ pub(super) fn git_remotes(invocation: &Invocation, facts: &Facts) -> Option<Vec<
 }
 
 /// Whether a program says where it goes, and the policy trusts all of that. What text says may be believed by this alone.
-pub(super) fn is_believed(invocation: &Invocation, trusted: &[String]) -> bool {
+pub(super) fn is_believed(invocation: &Invocation, facts: &Facts) -> bool {
     let mut addresses = addresses(invocation).peekable();
-    addresses.peek().is_some() && addresses.all(|address| is_listed(address, trusted))
+    addresses.peek().is_some()
+        && addresses.all(|address| is_listed(address, facts.trusted_hosts()))
+        && !is_led_elsewhere(invocation, facts)
 }
 
 /// Whether a list of trusted hosts names an address.

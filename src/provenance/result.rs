@@ -44,7 +44,7 @@ pub(super) fn is_of_others(
             });
             invocations(facts).any(|invocation| {
                 decodes(invocation, transforms, origins)
-                    || fetches(invocation) && !outward::is_believed(invocation, trusted)
+                    || fetches(invocation) && !outward::is_believed(invocation, facts)
                     || !program::find(&invocation.program).is(Fact::Lists)
                         && invocation.operands().any(|word| {
                             let dir = invocation.work_dir.as_deref().unwrap_or(facts.work_dir());

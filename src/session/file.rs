@@ -3,23 +3,22 @@
 //! A process that dies in the middle of a write leaves the older slot. Nothing is renamed and nothing forced to the disk: a
 //! power cut may cost the last events.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use rustix::fs::OFlags;
 use sha2::{Digest as _, Sha256};
 
 use super::own_file::{self, Against};
-use super::{Origins, Scope, State};
-use crate::regular_file;
-use crate::regular_file::Opened;
+use super::{Origins, Scope, State, digest};
 use crate::signal::hex;
 
 /// Raised with every change to what is stored.
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 
 const MAGIC: [u8; 4] = *b"ahpS";
 
@@ -32,11 +31,11 @@ const HEAD: usize = 4 + 1 + 8 + 4 + 16;
 /// How much of a slot is read at once: more than most have.
 const FIRST_READ: usize = 4 << 10;
 
-/// How long a file is kept that nothing touches.
-const KEPT: Duration = Duration::from_hours(30 * 24);
+/// What a file is called beside another that says that something of a scope could not be written.
+const LOST: &str = "lost";
 
-/// How many files are removed at a time.
-const MOST_REMOVED: usize = 64;
+/// What one is called that says so of the words of a result.
+const ORIGINS_LOST: &str = "origins-lost";
 
 /// Why what was counted in a scope cannot be told.
 #[derive(Debug, thiserror::Error)]
@@ -52,6 +51,14 @@ pub enum ScopeFault {
     /// The file is there and is not what was written.
     #[error("what was counted is kept in `{path}`, which is damaged or not of this version")]
     Damaged {
+        /// The file.
+        path: PathBuf,
+    },
+    /// An event before could not be added to it.
+    #[error(
+        "what was counted is kept in `{path}`, where an event before this one could not be noted"
+    )]
+    Lost {
         /// The file.
         path: PathBuf,
     },
@@ -95,6 +102,11 @@ impl Store {
         &self.dir
     }
 
+    /// Returns the folder of what had to be noted elsewhere, where there is something.
+    pub fn aside(&self) -> Option<PathBuf> {
+        Some(aside(&self.dir)).filter(|dir| dir.symlink_metadata().is_ok())
+    }
+
     /// Names the file of a scope; whatever the id holds, it is a file name like any other.
     pub fn file(&self, scope: Scope, id: &str) -> ScopeFile {
         let mut hash = Sha256::new();
@@ -105,6 +117,10 @@ impl Store {
         hash.update(id);
         let mut name = hex(&hash.finalize());
         name.truncate(32);
+        self.named(name)
+    }
+
+    fn named(&self, name: String) -> ScopeFile {
         ScopeFile {
             path: self.dir.join(&name),
             name,
@@ -113,39 +129,30 @@ impl Store {
 
     /// Removes files that nothing has touched for a month, some at a time.
     pub fn remove_old(&self, now: SystemTime) {
-        let Ok(listing) = std::fs::read_dir(&self.dir) else {
-            return;
-        };
-        let is_old = |entry: &std::fs::DirEntry| {
-            let modified = entry.metadata().and_then(|metadata| metadata.modified());
-            let age = modified.ok().and_then(|time| now.duration_since(time).ok());
-            age.is_some_and(|age| age > KEPT)
-        };
-        let old = listing.filter_map(Result::ok).filter(is_old);
-        for entry in old.take(MOST_REMOVED) {
-            std::fs::remove_file(entry.path()).ok();
-        }
+        own_file::remove_old(&self.dir, now);
     }
 
     /// Tells of the files that cannot be believed, of all projects.
     pub fn damaged(&self) -> Vec<String> {
-        let listing = std::fs::read_dir(&self.dir).into_iter().flatten();
-        let damaged = listing.filter_map(|entry| {
-            let entry = entry.ok()?;
-            let (path, name) = (entry.path(), entry.file_name().into_string().ok()?);
-            if path
-                .extension()
-                .is_some_and(|extension| extension == "origins")
-            {
-                let fault = Origins::open(&path).err()?;
-                return Some(format!("`{}` cannot be used: {fault}", path.display()));
-            }
-            let scope = ScopeFile { path, name };
-            // What lies beside them has a name with a dot.
-            let fault = scope.read().err().filter(|_| !scope.name.contains('.'))?;
-            Some(fault.to_string())
-        });
-        damaged.collect()
+        // Several files may tell of one scope, and each thing is said once.
+        let mut faults = BTreeSet::new();
+        for name in [&self.dir, &aside(&self.dir)].into_iter().flat_map(names) {
+            let (own, extension) = name.split_once('.').unwrap_or((&name, ""));
+            let scope = self.named(own.to_owned());
+            let fault = match extension {
+                "" | LOST => scope.read().err().map(|fault| fault.to_string()),
+                "origins" => Origins::open(&scope.origins()).err().map(|fault| {
+                    format!("`{}` cannot be used: {fault}", scope.origins().display())
+                }),
+                ORIGINS_LOST => Some(format!(
+                    "`{}` does not have all results",
+                    scope.origins().display()
+                )),
+                _ => None,
+            };
+            faults.extend(fault);
+        }
+        faults.into_iter().collect()
     }
 
     /// Forgets all scopes of all projects; returns how many files that were.
@@ -162,8 +169,22 @@ impl Store {
             std::fs::remove_file(entry?.path())?;
             removed += 1;
         }
+        std::fs::remove_dir_all(aside(&self.dir)).ok();
         Ok(removed)
     }
+}
+
+/// Returns the folder for what has to be noted while a folder of files cannot be written.
+fn aside(dir: &Path) -> PathBuf {
+    let user = rustix::process::geteuid().as_raw();
+    let of = digest([dir.as_os_str().as_encoded_bytes()]);
+    std::env::temp_dir().join(format!("ahp-lost-{user}-{of:016x}"))
+}
+
+/// Returns the names of the files of a folder.
+fn names(dir: &PathBuf) -> impl Iterator<Item = String> {
+    let listing = std::fs::read_dir(dir).into_iter().flatten();
+    listing.filter_map(|entry| entry.ok()?.file_name().into_string().ok())
 }
 
 /// The file of one scope.
@@ -195,37 +216,63 @@ impl ScopeFile {
         self.path.with_extension("origins")
     }
 
-    /// Returns the file whose being there says that words of this scope could not be kept.
-    fn origins_lost(&self) -> PathBuf {
-        self.path.with_extension("origins-lost")
-    }
-
     /// Takes it that where words have stood is not all known, until the scope is forgotten.
     ///
     /// # Errors
     /// That cannot be noted.
     pub fn lose_origins(&self) -> io::Result<()> {
-        let path = self.origins_lost();
-        own_file::make_folder(&path)?;
-        own_file::open(&path, OFlags::WRONLY | OFlags::CREATE).map(drop)
+        self.note(ORIGINS_LOST)
     }
 
     /// Whether where words have stood is not all known, or could not have been kept.
     pub fn has_lost_origins(&self) -> bool {
-        let dirs = self.path.ancestors().skip(1);
-        let mut dirs = dirs.filter(|dir| dir.symlink_metadata().is_ok());
-        let is_writable = |dir| rustix::fs::access(dir, rustix::fs::Access::WRITE_OK).is_ok();
-        self.origins_lost().symlink_metadata().is_ok() || !dirs.next().is_some_and(is_writable)
+        self.is_noted(ORIGINS_LOST) || own_file::check_writable(&self.origins()).is_err()
+    }
+
+    /// Returns the files of which each says by being there that something was lost: beside it, and where one can be made when
+    /// nothing can be written there.
+    fn notes(&self, what: &str) -> [PathBuf; 2] {
+        let dir = self.path.parent().unwrap_or(&self.path);
+        [
+            self.path.with_extension(what),
+            aside(dir).join(format!("{}.{what}", self.name)),
+        ]
+    }
+
+    fn note(&self, what: &str) -> io::Result<()> {
+        let note = |path: PathBuf| {
+            own_file::make_folder(&path)?;
+            own_file::open(&path, OFlags::WRONLY | OFlags::CREATE).map(drop)
+        };
+        let [beside, aside] = self.notes(what);
+        note(beside).or_else(|_| note(aside))
+    }
+
+    fn is_noted(&self, what: &str) -> bool {
+        let mut notes = self.notes(what).into_iter();
+        notes.any(|note| note.symlink_metadata().is_ok())
+    }
+
+    /// Removes what was noted; whether there was something.
+    fn take_note(&self, what: &str) -> bool {
+        let notes = self.notes(what).into_iter();
+        notes
+            .filter(|note| std::fs::remove_file(note).is_ok())
+            .count()
+            > 0
     }
 
     /// Reads it without the lock.
     ///
     /// # Errors
-    /// It cannot be read, or is not what was written.
+    /// It cannot be read, is not what was written, or cannot be written: then what came before is not in it.
     pub fn read(&self) -> Result<Stored, ScopeFault> {
-        if self.lost().symlink_metadata().is_ok() {
-            return Err(self.damaged());
+        if self.is_noted(LOST) {
+            return Err(ScopeFault::Lost {
+                path: self.path.clone(),
+            });
         }
+        own_file::check_writable(&self.path).map_err(|source| self.io(source))?;
         let file = match own_file::open(&self.path, OFlags::RDONLY) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Ok(Stored {
@@ -244,13 +291,6 @@ impl ScopeFile {
                 });
             }
         }
-        let length = file.metadata().map_err(|source| self.io(source))?.len();
-        if length == 0 {
-            return Ok(Stored {
-                state: State::new(0),
-                is_there: false,
-            });
-        }
         Err(self.damaged())
     }
 
@@ -260,19 +300,22 @@ impl ScopeFile {
     /// It cannot be read or written, or others hold it. What was to be added is then lost, and the next reader knows.
     pub fn change<T>(
         &self,
-        salt: impl FnOnce() -> u64,
+        salt: impl Fn() -> u64,
         change: impl FnOnce(&mut State) -> (T, bool),
     ) -> Result<T, ScopeFault> {
-        let changed = self.lock().and_then(|mut locked| {
-            let mut state = locked.read(salt)?;
+        let changed = self.lock(&salt).and_then(|mut locked| {
+            let state = locked.read(salt);
+            let mut state = state.map_err(|source| self.io(source))?;
             let (value, is_news) = change(&mut state);
             if is_news {
-                locked.write(&mut state)?;
+                let written = locked.write(&mut state);
+                written.map_err(|source| self.io(source))?;
             }
             Ok(value)
         });
         if changed.is_err() {
-            self.note_loss();
+            // Where that cannot be noted either, nothing can, and every event meanwhile finds that out for itself.
+            self.note(LOST).ok();
         }
         changed
     }
@@ -282,8 +325,9 @@ impl ScopeFile {
     /// # Errors
     /// It cannot be removed.
     pub fn forget(&self) -> io::Result<bool> {
-        for beside in [self.lost(), self.origins(), self.origins_lost()] {
-            std::fs::remove_file(beside).ok();
+        std::fs::remove_file(self.origins()).ok();
+        for what in [LOST, ORIGINS_LOST] {
+            self.take_note(what);
         }
         match std::fs::remove_file(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
@@ -291,28 +335,31 @@ impl ScopeFile {
         }
     }
 
-    fn lock(&self) -> Result<Locked<'_>, ScopeFault> {
-        let locked = own_file::lock(&self.path, Against::All, || self.make());
+    fn lock(&self, salt: &impl Fn() -> u64) -> Result<Locked<'_>, ScopeFault> {
+        let open = || match own_file::open(&self.path, OFlags::RDWR) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let salt = salt();
+                own_file::make(&self.path, salt, |file| {
+                    self.locked(file).write(&mut State::new(salt))
+                })?;
+                own_file::open(&self.path, OFlags::RDWR)
+            }
+            file => file,
+        };
+        let locked = own_file::lock(&self.path, Against::All, open);
         let file = locked.map_err(|source| self.io(source))?;
         let file = file.ok_or_else(|| ScopeFault::Busy {
             path: self.path.clone(),
         })?;
-        Ok(Locked {
+        Ok(self.locked(file))
+    }
+
+    const fn locked(&self, file: File) -> Locked<'_> {
+        Locked {
             scope: self,
             file,
             sequence: 0,
             next: 0,
-        })
-    }
-
-    fn make(&self) -> io::Result<Opened> {
-        let flags = OFlags::RDWR | OFlags::CREATE;
-        match own_file::open(&self.path, flags) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                own_file::make_folder(&self.path)?;
-                own_file::open(&self.path, flags)
-            }
-            file => file,
         }
     }
 
@@ -368,16 +415,6 @@ impl ScopeFile {
         checksum
     }
 
-    /// Returns the file whose being there says that something could not be written.
-    fn lost(&self) -> PathBuf {
-        self.path.with_extension("lost")
-    }
-
-    fn note_loss(&self) {
-        // Where not even this can be written, nothing can, and every later event finds that out for itself.
-        regular_file::open(None, &self.lost(), OFlags::WRONLY | OFlags::CREATE).ok();
-    }
-
     fn damaged(&self) -> ScopeFault {
         ScopeFault::Damaged {
             path: self.path.clone(),
@@ -394,60 +431,43 @@ impl ScopeFile {
 
 impl Locked<'_> {
     /// Reads what holds; of what is damaged nothing is known but that there was something.
-    fn read(&mut self, salt: impl FnOnce() -> u64) -> Result<State, ScopeFault> {
-        let scope = self.scope;
-        let newest = scope
-            .newest(&self.file)
-            .map_err(|source| scope.io(source))?;
-        let is_lost = std::fs::remove_file(scope.lost()).is_ok();
-        if let Some((sequence, place, state)) = newest {
-            self.sequence = sequence;
-            self.next = SLOT - place;
-            return Ok(if is_lost {
-                State::broken(salt())
-            } else {
-                state
-            });
-        }
-        let length = self
-            .file
-            .metadata()
-            .map_err(|source| scope.io(source))?
-            .len();
-        Ok(if length == 0 && !is_lost {
-            State::new(salt())
-        } else {
+    fn read(&mut self, salt: impl Fn() -> u64) -> io::Result<State> {
+        let newest = self.scope.newest(&self.file)?;
+        let is_lost = self.scope.take_note(LOST);
+        let Some((sequence, place, state)) = newest else {
             // Of a slot that cannot be read the number is not known either.
             self.sequence = u64::from(u32::MAX);
+            return Ok(State::broken(salt()));
+        };
+        self.sequence = sequence;
+        self.next = SLOT - place;
+        Ok(if is_lost {
             State::broken(salt())
+        } else {
+            state
         })
     }
 
-    fn write(&mut self, state: &mut State) -> Result<(), ScopeFault> {
-        let scope = self.scope;
-        let encoded = |state: &State| {
-            let bytes = postcard::to_allocvec(state).map_err(io::Error::other);
-            bytes.map_err(|source| scope.io(source))
-        };
+    fn write(&mut self, state: &mut State) -> io::Result<()> {
+        let encoded = |state: &State| postcard::to_allocvec(state).map_err(io::Error::other);
         let mut body = encoded(state)?;
         while (HEAD + body.len()) as u64 > SLOT {
             let before = body.len();
             state.shrink();
             body = encoded(state)?;
             if body.len() >= before {
-                return Err(scope.io(io::ErrorKind::FileTooLarge.into()));
+                return Err(io::ErrorKind::FileTooLarge.into());
             }
         }
         let sequence = self.sequence + 1;
         let head = Head {
             sequence,
             length: body.len(),
-            checksum: scope.checksum(sequence, &body),
+            checksum: self.scope.checksum(sequence, &body),
         };
         let mut slot = head.written();
         slot.append(&mut body);
-        let written = self.file.write_all_at(&slot, self.next);
-        written.map_err(|source| scope.io(source))?;
+        self.file.write_all_at(&slot, self.next)?;
         self.sequence = sequence;
         self.next = SLOT - self.next;
         Ok(())

@@ -50,6 +50,36 @@ impl Truth {
     }
 }
 
+/// What left it open whether an event counts, or sets a mark back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Doubt {
+    /// What the event tells.
+    Event,
+    /// The host told no exit code.
+    NoExitCode,
+    /// The exit code was 0, and would be where a part of the line has failed.
+    HiddenFailure,
+    /// The result of a call never came.
+    NoResult,
+    /// In which scope the event was.
+    Scope,
+}
+
+impl Doubt {
+    /// Returns what it says.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::Event => "what was seen leaves it open",
+            Self::NoExitCode => "the host did not say with which exit code the command ended",
+            Self::HiddenFailure => {
+                "the exit code of a command line does not tell whether each part of it succeeded (`|`, `;`, `||`, `&` and some programs hide a failure)"
+            }
+            Self::NoResult => "the result of a call never came",
+            Self::Scope => "of an event it is not known to which issue it belongs",
+        }
+    }
+}
+
 /// What an event did to one mark.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MarkRecord {

@@ -98,27 +98,13 @@ impl Origins {
     pub fn open_to_add(path: &Path, salt: u64) -> io::Result<Self> {
         let open = || match own_file::open(path, OFlags::RDWR) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                Self::make(path, salt)?;
+                own_file::make(path, salt, |file| Self::begin(file, salt).map(drop))?;
                 own_file::open(path, OFlags::RDWR)
             }
             file => file,
         };
         let file = own_file::lock(path, Against::All, open)?;
         Self::read(file.ok_or_else(busy)?)
-    }
-
-    /// Makes the file under its name only once it is whole: one that is shorter was cut.
-    fn make(path: &Path, salt: u64) -> io::Result<()> {
-        own_file::make_folder(path)?;
-        let new = path.with_extension(format!("origins-{salt:016x}"));
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
-        let made = own_file::open(&new, flags).and_then(|made| Self::begin(made.file, salt));
-        let made = made.and_then(|_| match std::fs::hard_link(&new, path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-            linked => linked,
-        });
-        std::fs::remove_file(&new).ok();
-        made
     }
 
     /// Makes filters that are in no folder.

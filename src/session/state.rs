@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::call::Noted;
 use super::tally::{Tally, runs_out};
-use super::{Call, CallId, Contribution, Count, Definition, Going, Keys, digest};
+use super::{Call, CallId, Contribution, Count, Definition, Doubt, Going, Keys, Truth, digest};
 
 /// How many calls may be open; of more the first can no longer be told.
 const MOST_OPEN: usize = 32;
@@ -37,6 +37,11 @@ pub struct State {
     noted: Vec<Noted>,
     /// The digests of calls that were seen, oldest first.
     recent: Vec<u64>,
+    /// By the digests of marks, what last left one open.
+    doubts: Vec<(u64, Doubt)>,
+    /// By the digests of marks, what events added that may be of any scope of this kind, as far as it is taken into account
+    /// here: how much they counted, and how often they set the mark back.
+    anywhere: Vec<(u64, u64, u64)>,
 }
 
 impl State {
@@ -50,6 +55,8 @@ impl State {
             tallies: Vec::new(),
             noted: Vec::new(),
             recent: Vec::new(),
+            doubts: Vec::new(),
+            anywhere: Vec::new(),
         }
     }
 
@@ -86,10 +93,22 @@ impl State {
         self.first
     }
 
-    /// Returns how many calls leave it open what they add.
-    pub fn open_calls(&self) -> usize {
-        let is_doubtful = |call: &&Call| call.going != Going::Gone || !call.result.is_empty();
-        self.calls().filter(is_doubtful).count()
+    /// Returns how many calls that have not ended leave a mark open, and what else last did.
+    pub fn doubts(&self, definition: &Definition) -> (usize, Option<Doubt>) {
+        let is_open = |given: Contribution| {
+            given.mark == definition.name && [given.hit, given.end].contains(&Truth::Maybe)
+        };
+        let open = self.calls().filter(|call| call.given().any(is_open));
+        let mut known = self.doubts.iter();
+        let doubt = known.find(|(mark, _)| *mark == definition.name);
+        (open.count(), doubt.map(|(_, doubt)| *doubt))
+    }
+
+    /// Notes what left a mark open.
+    pub fn doubt(&mut self, mark: u64, doubt: Doubt) {
+        self.doubts.retain(|(known, _)| *known != mark);
+        self.doubts.insert(0, (mark, doubt));
+        self.doubts.truncate(MOST_MARKS);
     }
 
     /// Whether a call has not ended.
@@ -223,6 +242,60 @@ impl State {
         self.fold(marks);
     }
 
+    /// Notes what an event adds of which it is not known in which scope.
+    pub fn add_anywhere(&mut self, given: &Contribution) {
+        let known = self
+            .anywhere
+            .iter()
+            .position(|(mark, ..)| *mark == given.mark);
+        let place = known.unwrap_or_else(|| {
+            self.anywhere.push((given.mark, 0, 0));
+            self.anywhere.len() - 1
+        });
+        if let Some((_, hits, ends)) = self.anywhere.get_mut(place) {
+            if given.hit != Truth::No {
+                *hits = hits.saturating_add(given.weight.most);
+            }
+            *ends = ends.saturating_add(u64::from(given.end != Truth::No));
+        }
+    }
+
+    /// Takes into account what was noted of events that may be of this scope.
+    pub fn take_anywhere(&mut self, noted: &Self, marks: &[Definition], now: i64) {
+        for mark in marks {
+            let of = |state: &Self| {
+                let mut known = state.anywhere.iter();
+                let found = known.find(|(name, ..)| *name == mark.name);
+                found.map_or((0, 0), |(_, hits, ends)| (*hits, *ends))
+            };
+            let ((hits, ends), (hits_before, ends_before)) = (of(noted), of(self));
+            if (hits, ends) == (hits_before, ends_before) {
+                continue;
+            }
+            // What was forgotten and begun anew is all new.
+            let most = hits.checked_sub(hits_before).unwrap_or(hits);
+            let maybe = |is_so: bool| if is_so { Truth::Maybe } else { Truth::No };
+            let given = Contribution {
+                mark: mark.name,
+                meaning: mark.meaning,
+                hit: maybe(most > 0),
+                end: maybe(ends != ends_before),
+                keys: Keys::All,
+                end_keys: Keys::All,
+                weight: Count { least: 0, most },
+            };
+            let times = mark
+                .window
+                .map_or(1, |window| most.min(window.ring as u64).max(1));
+            for _ in 0..times {
+                self.add(std::slice::from_ref(&given), self.time(now), marks);
+            }
+            self.doubt(mark.name, Doubt::Scope);
+            self.anywhere.retain(|(name, ..)| *name != mark.name);
+            self.anywhere.push((mark.name, hits, ends));
+        }
+    }
+
     /// Counts what stands before the oldest call that is open.
     fn fold(&mut self, marks: &[Definition]) {
         loop {
@@ -282,8 +355,13 @@ impl State {
         let Some(noted) = oldest else {
             return false;
         };
+        let mut unknown = Vec::new();
         if let Noted::Open(call) = noted {
+            unknown.extend(call.result.iter().map(|given| given.mark));
             *noted = Noted::Done(call.given().collect(), call.time);
+        }
+        for mark in unknown {
+            self.doubt(mark, Doubt::NoResult);
         }
         true
     }

@@ -107,6 +107,13 @@ impl Analysis {
         .collect()
     }
 
+    /// Returns each program with its subcommand, in order.
+    pub fn subcommands(&self) -> Vec<String> {
+        let own = self.invocations.iter().filter(|i| !i.emulated);
+        let named = own.filter_map(|i| Some(format!("{} {}", i.program, i.subcommand()?.text)));
+        distinct(named)
+    }
+
     /// Returns the invocations that have ended well where one runs.
     pub(crate) fn needed_by(&self, index: usize) -> BTreeSet<usize> {
         let mut needed = BTreeSet::from([index]);

@@ -47,7 +47,21 @@ pub fn destination(text: &str) -> Option<String> {
         Some(inner) => format!("/{}", inner.trim_start_matches('/')),
         None => path.to_owned(),
     };
-    Some(format!("{host}{path}").to_lowercase())
+    let path = path.to_lowercase();
+    let path = match path.find('/') {
+        Some(at) if goes_up(&path) => {
+            let (port, path) = path.split_at(at);
+            format!("{port}/..{path}")
+        }
+        _ => path,
+    };
+    Some(format!("{}{path}", host.to_lowercase()))
+}
+
+/// Whether a path may lead out of what it names first, however that is written: then it lies below no folder of the host.
+fn goes_up(path: &str) -> bool {
+    let plain = path.replace("%25", "%").replace("%2e", ".");
+    plain.contains("..")
 }
 
 /// Whether an entry of a list (`host`, `host:port` or `host/path/prefix`) names a destination.
@@ -109,6 +123,10 @@ mod tests {
             ("host:dir/file", "host/dir/file"),
             ("u@host:/srv", "host/srv"),
             ("example.com/a", "example.com/a"),
+            ("https://a.example/me/../r", "a.example/../me/../r"),
+            ("https://a.example:1/me/%2E./r", "a.example:1/../me/%2e./r"),
+            ("git@a.example:me/../r.git", "a.example/../me/../r"),
+            ("https://a.example/me/./r.b", "a.example/me/./r.b"),
             ("http://localhost:3000", "localhost:3000"),
             ("http://a.example/@localhost/", "a.example/@localhost"),
             ("http://a.example?@localhost/", "a.example"),

@@ -185,6 +185,15 @@ impl Invocation {
             && !self.has_short('i')
     }
 
+    /// Whether one of these options is given: of one letter also in a cluster, a long one also abbreviated.
+    pub(crate) fn has_any_option<'o>(&self, mut options: impl Iterator<Item = &'o str>) -> bool {
+        options.any(|option| match option.strip_prefix('-').map(str::as_bytes) {
+            Some([letter]) => self.has_short(char::from(*letter)),
+            Some([b'-', ..]) => self.has_long(option),
+            _ => self.has_word(&[option]),
+        })
+    }
+
     /// Whether a long option is given, with or without a value, or by an abbreviation that only it can mean.
     pub fn has_long(&self, name: &str) -> bool {
         self.before_dashes().any(|w| {

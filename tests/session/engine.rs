@@ -119,7 +119,10 @@ fn a_result_that_never_comes_keeps_the_gate_shut_and_is_told() {
     let state = engine.state();
     let facts = engine.facts(&state, asking);
     let told = facts.mark("tests_passed").to_string();
-    assert_eq!(told, "0 or 1: the result of 1 call never came");
+    assert_eq!(
+        told,
+        "0 or 1: the result of 1 call never came or is still awaited"
+    );
     assert_eq!(decide(&engine, pre("git push", "2")), Decision::Block);
     // The next prompt ends the wait: the doubt stays.
     decide(
@@ -411,4 +414,40 @@ hooks:
     let policy = engine.state();
     assert!(policy.policy().asks_origins() && policy.policy().asks_age());
     assert!(policy.policy().wanted().contains(&Trigger::PreAgentTurn));
+}
+
+#[test]
+fn an_end_that_may_be_of_any_issue_leaves_each_in_doubt() {
+    let engine = engine(
+        "
+marks:
+  reviewed: {on: post-issue-submit, per: issue, until: [{on: post-tool-use, when: {tool.kind: [write, edit]}}]}
+hooks:
+  pre-issue-close:
+    - {oracle: Say, when: {marks.reviewed: 0}, config: {intensity: block, text: submit it first}}
+",
+    );
+    let issue = |trigger, id: &str| {
+        let mut event = Event::new(trigger).with_session("s1");
+        event.issue_id = Some(id.to_owned());
+        decide(&engine, event)
+    };
+    let submit = |id| issue(Trigger::PostIssueSubmit, id);
+    let close = |id| issue(Trigger::PreIssueClose, id);
+    assert_eq!(close("A-1"), Decision::Block);
+    submit("A-1");
+    submit("A-2");
+    assert_eq!(close("A-1"), Decision::None);
+    decide(&engine, post("ls", "1", Some(0)));
+    assert_eq!(close("A-1"), Decision::None, "nothing was edited");
+    decide(&engine, edit(Trigger::PostToolUse, "2"));
+    assert_eq!(close("A-1"), Decision::Block, "the edit may be of it");
+    assert_eq!(close("A-2"), Decision::Block);
+    submit("A-1");
+    assert_eq!(close("A-1"), Decision::None, "submitted after the edit");
+    assert_eq!(close("A-2"), Decision::Block);
+    let mut event = edit(Trigger::PostToolUse, "3");
+    event.issue_id = Some("A-2".to_owned());
+    decide(&engine, event);
+    assert_eq!(close("A-1"), Decision::None, "the edit was of another");
 }

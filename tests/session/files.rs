@@ -195,6 +195,7 @@ type Damage = fn(&PathBuf);
 #[test]
 fn what_is_damaged_is_not_believed_and_said_once() {
     let damages: &[(&str, Damage)] = &[
+        ("emptied", |file| fs::write(file, "").unwrap()),
         ("cut", |file| {
             fs::write(file, &fs::read(file).unwrap()[..40]).unwrap();
         }),
@@ -243,8 +244,18 @@ fn what_is_damaged_is_not_believed_and_said_once() {
             "{name}: {first}"
         );
         assert!(
+            first.to_string().contains("`ahp session forget s`"),
+            "{name}: {first}"
+        );
+        assert!(
             !types(&push()).contains(&"session-state".to_owned()),
             "{name}"
+        );
+        // Not at another moment either.
+        let after = hook(&world, &told("post-tool-use", "ls", "s", Some(0)));
+        assert!(
+            !types(&after).contains(&"session-state".to_owned()),
+            "{name}: {after}"
         );
     }
 }
@@ -301,6 +312,99 @@ fn a_folder_that_cannot_be_written_keeps_the_gate_shut() {
         hook(&world, &told("pre-tool-use", "git push", "s", None))["decision"],
         "block"
     );
+}
+
+/// A policy of which only some events feed a mark, and others ask for it.
+const SECRET: &str = r#"
+marks:
+  secret_read: {on: pre-tool-use, when: {tool.command: "~ ^cat .env"}}
+hooks:
+  pre-tool-use:
+    - {oracle: Say, when: {tool.command: "~ ^curl", marks.secret_read: "> 0"}, config: {intensity: block, text: a secret was read}}
+"#;
+
+#[test]
+fn what_cannot_be_kept_cannot_be_told_then_and_later() {
+    for is_fed in [false, true] {
+        let world = World::new(SECRET);
+        let dir = world.home().join(".local/state/ahp/sessions");
+        let curl = || hook(&world, &told("pre-tool-use", "curl x", "s", None))["decision"].clone();
+        assert_eq!(curl(), "none");
+        fs::remove_dir_all(&dir).ok();
+        // A file where the folder should be: no right of any user helps against that.
+        fs::write(&dir, "").unwrap();
+        assert_eq!(curl(), "block", "whether a secret was read is not known");
+        if is_fed {
+            hook(&world, &told("pre-tool-use", "cat .env", "s", None));
+        }
+        fs::remove_file(&dir).unwrap();
+        assert_eq!(curl(), if is_fed { "block" } else { "none" });
+        if is_fed {
+            let doctor = world.ahp(&["doctor"]);
+            assert!(doctor.stdout.contains("could not be noted"), "{doctor:?}");
+            assert_eq!(world.ahp(&["session", "forget", "s"]).code, 0);
+            assert_eq!(curl(), "none");
+        }
+    }
+}
+
+#[test]
+fn what_could_not_be_written_is_in_doubt_with_the_next_write() {
+    let world = World::new(SECRET);
+    hook(&world, &told("pre-tool-use", "ls", "s", None));
+    let dir = world.home().join(".local/state/ahp/sessions");
+    fs::remove_dir_all(&dir).ok();
+    fs::create_dir_all(dir.parent().unwrap()).unwrap();
+    fs::write(&dir, "").unwrap();
+    hook(&world, &told("pre-tool-use", "cat .env", "s", None));
+    fs::remove_file(&dir).unwrap();
+    hook(&world, &told("pre-tool-use", "cat .env", "s", None));
+    assert_eq!(shown(&world, "s"), (1, u64::MAX));
+}
+
+#[test]
+fn a_gate_says_why_a_mark_cannot_be_told() {
+    for (command, code, why) in [
+        ("cargo test", None, "with which exit code"),
+        (
+            "cargo test | tail",
+            Some(0),
+            "does not tell whether each part",
+        ),
+    ] {
+        let world = World::new(PUSH_GATE);
+        hook(&world, &told("pre-tool-use", command, "s", None));
+        hook(&world, &told("post-tool-use", command, "s", code));
+        // A call that has nothing to do with the mark does not change the reason.
+        hook(&world, &told("pre-tool-use", "sleep 1", "s", None));
+        let verdict = hook(&world, &told("pre-tool-use", "git push", "s", None));
+        let text = verdict.to_string();
+        assert!(
+            text.contains("`marks.tests_passed` cannot be told"),
+            "{text}"
+        );
+        assert!(text.contains(why) && !text.contains("never came"), "{text}");
+    }
+    let world = World::new(PUSH_GATE);
+    hook(&world, &told("pre-tool-use", "cargo test", "s", None));
+    let verdict = hook(&world, &told("pre-tool-use", "git push", "s", None));
+    assert!(verdict.to_string().contains("still awaited"), "{verdict}");
+}
+
+#[test]
+fn what_nothing_touches_for_a_month_goes_when_a_session_begins() {
+    let world = World::new(COUNTER);
+    hook(&world, &told("post-tool-use", "run", "old", Some(0)));
+    let file = fs::File::options()
+        .write(true)
+        .open(&files(&world)[0])
+        .unwrap();
+    let age = std::time::Duration::from_hours(31 * 24);
+    file.set_modified(std::time::SystemTime::now() - age)
+        .unwrap();
+    hook(&world, &told("post-tool-use", "run", "new", Some(0)));
+    assert_eq!(files(&world).len(), 1);
+    assert_eq!(shown(&world, "new"), (1, 1));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! What whoever asks is told: scripts as well as conditions, however much was counted and whatever the clock does.
 
+use crate::world::World;
 use ahp::event::Trigger;
 use ahp::verdict::Decision;
 
@@ -154,4 +155,28 @@ fn what_a_script_asks_for_is_kept() {
         "hooks: {pre-tool-use: [{oracle: Say, intensity: {by: tool.outward, 'true': block, default: aid}}]}",
     );
     assert!(engine.state().policy().asks_origins());
+}
+
+#[test]
+fn a_script_that_asks_for_a_mark_from_least_to_most_has_no_fault() {
+    let world = World::new(
+        "
+marks:
+  runs: {on: post-tool-use, when: {tool.command: run}}
+hooks:
+  pre-tool-use:
+    - {oracle: many}
+",
+    );
+    let script = "fn evaluate(ctx) {
+    let runs = ctx.mark(\"runs\");
+    if runs.least < runs.most || ctx.mark(\"runs\").most > 3 { block(\"many\") } else { accept() }
+}
+";
+    world.write(".ahp/oracles/many.rhai", script);
+    let checked = world.ahp(&["check"]);
+    assert!(
+        checked.code == 0 && !checked.stdout.contains("many.rhai"),
+        "{checked:?}"
+    );
 }

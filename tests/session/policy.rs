@@ -71,6 +71,15 @@ fn every_fault_is_told_with_its_place() {
         found.iter().any(|fault| fault.contains("1024")),
         "{found:?}"
     );
+    // One fault hides no other.
+    let found = faults(
+        "marks: {m: {on: pre-tool-use, per: person}, n: {on: post-tool-use, add: tool.lines, within: 1h}, o: {when: {tool.ok: true}}}\nhooks: {pre-tool-use: [{oracle: Say, when: {marks.p: 1}}]}",
+    );
+    for told in ["`person`", "both `add`", "`on` is missing", "the mark `p`"] {
+        assert!(found.iter().any(|f| f.contains(told)), "{told}: {found:?}");
+    }
+    let found = faults("hooks: {pre-tool-use: [{oracle: Say, when: {session.age: '> 25h'}}]}");
+    assert!(found[0].contains("longer than a day"), "{found:?}");
     let many: Vec<_> = (0..65)
         .map(|n| format!("m{n}: {{on: pre-tool-use}}"))
         .collect();

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::call::is_post_of_call;
-use super::{EventPast, Keeper, Read, lock, salt};
+use super::{ANYWHERE, EventPast, Keeper, Read, lock, salt};
 use crate::fact::{Facts, MarkCount};
 use crate::policy::Mark;
-use crate::session::{Count, Scope, State};
+use crate::session::{Contribution, Count, Doubt, Scope, State, Truth};
 
 /// What is to be noted of an event beside what marks count.
 #[derive(Clone, Copy, Debug)]
@@ -33,15 +33,27 @@ impl EventPast {
             Err(why) => return MarkCount::unknown(why),
         };
         let count = count(mark, &state);
-        let why = match state.open_calls() {
-            _ if count.least == count.most => String::new(),
-            _ if state.is_broken() => "what was before is lost".to_owned(),
-            _ if mark.ring() == Some(count.least) => {
-                format!("of more only the newest {} are kept", count.least)
+        let (open, doubt) = state.doubts(mark.definition());
+        let awaited = match open {
+            0 => None,
+            1 => Some("the result of 1 call never came or is still awaited".to_owned()),
+            _ => Some(format!(
+                "the results of {open} calls never came or are still awaited"
+            )),
+        };
+        let why = if count.least == count.most {
+            String::new()
+        } else if state.is_broken() && count.most == u64::MAX {
+            "what was before is lost".to_owned()
+        } else if mark.ring() == Some(count.least) {
+            format!("of more only the newest {} are kept", count.least)
+        } else {
+            let doubt = doubt.map(|doubt| doubt.text().to_owned());
+            let mut whys: Vec<String> = doubt.into_iter().chain(awaited).collect();
+            if whys.is_empty() {
+                whys.push(Doubt::Event.text().to_owned());
             }
-            0 => "what was seen leaves it open".to_owned(),
-            1 => "the result of 1 call never came".to_owned(),
-            open => format!("the results of {open} calls never came"),
+            whys.join(", and ")
         };
         MarkCount { count, why }
     }
@@ -50,6 +62,14 @@ impl EventPast {
     pub(super) fn change(&self, scope: Scope, id: &str, facts: &Facts, begins: Begins) {
         let trigger = facts.event().trigger;
         let definitions = self.definitions();
+        let anywhere = match scope {
+            Scope::Issue => self.keeper.read(scope, ANYWHERE).map(Some),
+            Scope::Session | Scope::Project => Ok(None),
+        };
+        let anywhere = match anywhere {
+            Ok(anywhere) => anywhere,
+            Err(why) => return self.fail(scope, why),
+        };
         let mut seen = None;
         let changed = self.keeper.change(
             scope,
@@ -58,7 +78,10 @@ impl EventPast {
             |state| {
                 if state.is_just_broken() && matches!(self.keeper, Keeper::Files(_)) {
                     let fault = format!("what was counted in this {} is lost", scope.name());
-                    lock(&self.faults).push(fault);
+                    lock(&self.faults).push((scope, fault));
+                }
+                if let Some(anywhere) = &anywhere {
+                    state.take_anywhere(anywhere, &definitions, self.now);
                 }
                 state.see(self.now, begins.age);
                 if begins.gives_up {
@@ -74,6 +97,11 @@ impl EventPast {
                 seen = Some(Arc::new(state.clone()));
                 if !call.is_something() || is_known {
                     return true;
+                }
+                let is_open =
+                    |given: &&Contribution| [given.hit, given.end].contains(&Truth::Maybe);
+                for given in call.itself.iter().filter(is_open) {
+                    state.doubt(given.mark, facts.doubt());
                 }
                 if trigger.is_pre() {
                     lock(&self.noted).push((scope, call.id));

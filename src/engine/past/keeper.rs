@@ -135,7 +135,7 @@ impl Keeper {
         &self,
         scope: Scope,
         id: &str,
-        salt: impl FnOnce() -> u64,
+        salt: impl Fn() -> u64,
         change: impl FnOnce(&mut State) -> bool,
     ) -> Result<(), ScopeFault> {
         let run = |state: &mut State| ((), change(state));

@@ -25,9 +25,12 @@ use crate::fact::{Facts, MarkCount, Past};
 use crate::policy::Mark;
 use crate::provenance;
 use crate::session::{
-    Call, CallId, Count, Definition, Going, MarkRecord, Origin, Origins, Scope, State, Truth,
-    digest,
+    Call, CallId, Contribution, Count, Definition, Going, MarkRecord, Origin, Origins, Scope,
+    State, Truth, digest,
 };
+
+/// What the scope of events is called that may be of any of its kind.
+const ANYWHERE: &str = "\0";
 
 /// What was read of one scope.
 #[derive(Clone, Debug)]
@@ -50,7 +53,8 @@ pub(super) struct EventPast {
     read: Mutex<BTreeMap<Scope, Read>>,
     /// The scopes in which the event was noted, and as which call.
     noted: Mutex<Vec<(Scope, CallId)>>,
-    faults: Mutex<Vec<String>>,
+    /// Why something cannot be told, each with the scope of which.
+    faults: Mutex<Vec<(Scope, String)>>,
     /// The scopes in which what was told hangs on the time: a clock that is set back must not tell something else.
     timed: Mutex<BTreeSet<Scope>>,
     /// What kinds of acts the call is.
@@ -98,7 +102,7 @@ impl EventPast {
         });
         if let Err(error) = saved {
             let fault = format!("where words come from cannot be kept: {error}");
-            lock(&self.faults).push(fault);
+            lock(&self.faults).push((Scope::Session, fault));
             if let Err(error) = self.keeper.lose_origins(Some(session)) {
                 tracing::warn!(%error, "a lost result cannot be noted");
             }
@@ -126,8 +130,48 @@ impl EventPast {
     }
 
     fn fail(&self, scope: Scope, why: String) {
-        lock(&self.faults).push(why.clone());
+        lock(&self.faults).push((scope, why.clone()));
         self.keep(scope, Read::Unknown(why));
+    }
+
+    /// Reads what is known of a scope, with what was noted of events that may be of it.
+    fn read(&self, scope: Scope, id: &str) -> Result<State, String> {
+        let mut state = self.keeper.read(scope, id)?;
+        if scope == Scope::Issue {
+            let anywhere = self.keeper.read(scope, ANYWHERE)?;
+            state.take_anywhere(&anywhere, &self.definitions(), self.now);
+        }
+        Ok(state)
+    }
+
+    /// Notes what an event adds that may be of any issue: that it sets a mark back, and what happens to an issue of which it is
+    /// not known which.
+    fn note_anywhere(&self, facts: &Facts) {
+        let trigger = facts.event().trigger;
+        let is_new = matches!(trigger, Trigger::PreIssueCreate | Trigger::PostIssueCreate);
+        let is_of_one = trigger.is_issue() && !is_new;
+        let call = self.call(facts, Scope::Issue, &State::new(0));
+        let given = call.itself.into_iter().chain(call.result);
+        let given = given.filter(|given| is_of_one || given.end != Truth::No);
+        let given: Vec<Contribution> = given
+            .map(|given| Contribution {
+                hit: if is_of_one { given.hit } else { Truth::No },
+                ..given
+            })
+            .collect();
+        if given.is_empty() {
+            return;
+        }
+        let note = |state: &mut State| {
+            for given in &given {
+                state.add_anywhere(given);
+            }
+            true
+        };
+        let salt = || salt(&*self.clock);
+        if let Err(fault) = self.keeper.change(Scope::Issue, ANYWHERE, salt, note) {
+            self.fail(Scope::Issue, fault.to_string());
+        }
     }
 
     /// Returns what is known of a scope, read now where it was not before.
@@ -141,7 +185,7 @@ impl EventPast {
         let Some(id) = scope_id(scope, facts) else {
             return Err(format!("the event tells no {}", scope.name()));
         };
-        match self.keeper.read(scope, &id) {
+        match self.read(scope, &id) {
             Ok(state) => {
                 let state = Arc::new(state);
                 self.keep(scope, Read::Known(state.clone()));
@@ -186,18 +230,28 @@ impl Past for EventPast {
                 continue;
             }
             let Some(id) = scope_id(scope, facts) else {
+                if scope == Scope::Issue && is_fed {
+                    self.note_anywhere(facts);
+                }
                 continue;
             };
             // Most events add nothing, and have only to be read for.
             if !self.call(facts, scope, &State::new(0)).is_something() {
-                let read = self.keeper.read(scope, &id);
-                let is_idle = read.as_ref().is_ok_and(|state| {
-                    let ends = begins.gives_up || is_post_of_call(trigger);
-                    (!begins.age || state.first().is_some()) && !(ends && state.has_open())
-                });
-                if let (Ok(state), true) = (read, is_idle) {
-                    self.keep(scope, Read::Known(Arc::new(state)));
-                    continue;
+                let ends = begins.gives_up || is_post_of_call(trigger);
+                match self.read(scope, &id) {
+                    Ok(state) => {
+                        let is_seen = !begins.age || state.first().is_some();
+                        if is_seen && !(ends && state.has_open()) {
+                            self.keep(scope, Read::Known(Arc::new(state)));
+                            continue;
+                        }
+                    }
+                    // What is open stays open: nothing is lost with this event.
+                    Err(why) if !begins.age => {
+                        self.fail(scope, why);
+                        continue;
+                    }
+                    Err(_) => {}
                 }
             }
             self.change(scope, &id, facts, begins);
@@ -251,7 +305,7 @@ impl Past for EventPast {
         }
     }
 
-    fn fault(&self) -> Option<String> {
+    fn fault(&self) -> Option<(Scope, String)> {
         lock(&self.faults).first().cloned()
     }
 
@@ -298,12 +352,7 @@ impl Past for EventPast {
             }
             mark.count(facts, one, state)
         });
-        let ring = self.find(name).and_then(Mark::ring).unwrap_or(u64::MAX);
-        let told = Count {
-            most: counted.count.most.min(ring),
-            ..counted.count
-        };
-        lock(&self.asked).insert(name.to_owned(), told);
+        lock(&self.asked).insert(name.to_owned(), counted.count);
         counted
     }
 

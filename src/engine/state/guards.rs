@@ -7,6 +7,7 @@ use crate::engine::builder::Shared;
 use crate::engine::given::{LogTarget, Origin};
 use crate::engine::lookup::Finder;
 use crate::engine::origins::Origins;
+use crate::engine::past::Keeper;
 use crate::engine::places::place_of_log;
 use crate::guard::{GuardedDir, Guards};
 use crate::place::Roots;
@@ -53,6 +54,12 @@ pub(super) fn guards(
     };
     let mut further: Vec<GuardedDir> = origins.paths().map(GuardedDir::whole).collect();
     further.push(GuardedDir::whole(&shared.state_dir));
+    // What could not be kept is noted there, where anything could not.
+    let aside = match &shared.keeper {
+        Keeper::Files(store) if !config.marks.is_empty() || config.asks_origins => store.aside(),
+        _ => None,
+    };
+    further.extend(aside.as_deref().map(GuardedDir::whole));
     further.extend(log.as_deref().and_then(GuardedDir::with_siblings));
     further.extend(finder.guarded());
     let surroundings = Surroundings {

@@ -7,6 +7,8 @@ use crate::engine::signed;
 use crate::event::Trigger;
 use crate::fact::{Facts, Past};
 use crate::oracle::{InPlace, NotJudged, Standing};
+use crate::session::Scope;
+use crate::shell_word::quoted_where_needed;
 use crate::signal::{Intensity, Severity, Signal};
 
 impl State {
@@ -177,19 +179,28 @@ impl State {
 /// Says why what happened before an event cannot be told, once a session.
 pub(in crate::engine) fn lost_past(facts: &Facts, past: &dyn Past) -> Option<Signal> {
     const NAME: &str = "session-state";
-    let why = past.fault()?;
+    let (scope, why) = past.fault()?;
     let event = facts.event();
     let subject = event.subject().unwrap_or_default();
-    let told = facts.history().chain(event.trigger, NAME, subject);
-    if !told.standing.is_empty() {
+    let history = facts.history();
+    let mut chains = Trigger::ALL
+        .iter()
+        .map(|t| history.chain(*t, NAME, subject));
+    if chains.any(|chain| !chain.standing.is_empty()) {
         return None;
     }
     let text = format!(
         "what happened before cannot be told, so that every binding that asks for it is asked: {why}"
     );
+    let session = event.whole_session().unwrap_or_default();
+    let what = match (scope, facts.issue_id()) {
+        (Scope::Session, _) => quoted_where_needed(session),
+        (Scope::Issue, Some(issue)) => format!("--issue {}", quoted_where_needed(issue)),
+        (Scope::Issue | Scope::Project, _) => "--project".to_owned(),
+    };
     let signal = Signal::prompt(NAME, text).severity(Severity::High).steps([
-        "See what is wrong: `ahp session show`",
-        "Or forget what was counted: `ahp session forget`",
+        "See what is wrong: `ahp doctor`".to_owned(),
+        format!("Or have a person forget what was counted: `ahp session forget {what}`"),
     ]);
     Some(signal.fingerprint([NAME, &why]))
 }

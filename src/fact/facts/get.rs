@@ -120,6 +120,8 @@ impl Facts {
             Fact::ToolMcpTool => tool(|t| t.mcp_tool.as_deref()),
             Fact::ToolPrograms => self.of_line(&self.0.programs, Analysis::programs),
             Fact::ToolArguments => self.of_line(&self.0.arguments, Analysis::arguments),
+            Fact::ToolSubcommands => self.of_line(&self.0.subcommands, Analysis::subcommands),
+            Fact::ToolWrites => self.of_line(&self.0.writes, |analysis| self.written(analysis)),
             Fact::ToolInvocations => self.of_line(&self.0.invocations, Analysis::lines),
             Fact::ToolMcpReadOnly | Fact::ToolMcpDestructive => {
                 let said = self.tool().and_then(|tool| match fact {
@@ -204,7 +206,7 @@ impl Facts {
     fn of_line<'a>(
         &self,
         kept: &'a OnceLock<Vec<String>>,
-        make: fn(&Analysis) -> Vec<String>,
+        make: impl Fn(&Analysis) -> Vec<String>,
     ) -> FactValue<'a> {
         self.shell().map_or(FactValue::Absent, |analysis| {
             FactValue::List(kept.get_or_init(|| make(analysis)))

@@ -7,8 +7,9 @@ use std::sync::{Arc, OnceLock};
 
 use chrono::{DateTime, Utc};
 
-use super::{MarkCount, Past, may_run};
+use super::{Fact, FactValue, MarkCount, Past, may_run};
 use crate::event::{Event, McpTool, ToolKind, ToolView, Trigger};
+use crate::session::Doubt;
 use crate::shell;
 use crate::signal_log::History;
 use crate::workspace::{
@@ -64,6 +65,8 @@ struct Known {
     programs: OnceLock<Vec<String>>,
     arguments: OnceLock<Vec<String>>,
     invocations: OnceLock<Vec<String>>,
+    subcommands: OnceLock<Vec<String>>,
+    writes: OnceLock<Vec<String>>,
     issue_id: OnceLock<Option<String>>,
     issue: OnceLock<Result<Option<Arc<Issue>>, IssueError>>,
     changes: OnceLock<Result<Arc<Changes>, GitError>>,
@@ -93,6 +96,8 @@ impl Facts {
             programs: OnceLock::new(),
             arguments: OnceLock::new(),
             invocations: OnceLock::new(),
+            subcommands: OnceLock::new(),
+            writes: OnceLock::new(),
             issue_id: OnceLock::new(),
             issue: OnceLock::new(),
             changes: OnceLock::new(),
@@ -143,6 +148,37 @@ impl Facts {
         }
     }
 
+    /// Returns the paths of the project whose content a command line changes, from its root.
+    fn written(&self, analysis: &shell::Analysis) -> Vec<String> {
+        let root = self.project_root();
+        let named = |write: shell::PathEffect| {
+            let path = match write.path.strip_prefix(root) {
+                Ok(below) if below.as_os_str().is_empty() => Path::new("."),
+                Ok(below) => below,
+                // Where the directory is not known, what is written as a name in it is.
+                Err(_) if write.path.is_relative() => &write.path,
+                Err(_) if write.recursive && root.starts_with(&write.path) => Path::new("."),
+                Err(_) => return None,
+            };
+            Some(path.to_string_lossy().into_owned())
+        };
+        let writes = analysis.writes().into_iter();
+        let writes = writes.filter(|write| write.effect != shell::Effect::Rights);
+        writes.filter_map(named).collect()
+    }
+
+    /// Returns what leaves it open what the event tells, where something does.
+    pub fn doubt(&self) -> Doubt {
+        let is_run = self.0.seed.event.tool.as_ref().filter(|_| {
+            !self.0.seed.event.trigger.is_pre() && self.get(Fact::ToolOk) == FactValue::Unknown
+        });
+        match is_run {
+            None => Doubt::Event,
+            Some(tool) if tool.exit_code.is_none() => Doubt::NoExitCode,
+            Some(_) => Doubt::HiddenFailure,
+        }
+    }
+
     /// Whether the tool did what it was to do; none where that cannot be told, or no tool has run.
     fn tool_ok(&self) -> Option<bool> {
         let event = &*self.0.seed.event;
@@ -161,7 +197,10 @@ impl Facts {
         }
         match (tool.exit_code, self.tool()?.kind, &self.tool()?.command) {
             (Some(0), ToolKind::Shell, Some(command)) => {
-                shell::tells_of_failures(command).then_some(true)
+                let tells = |analysis| shell::tells_of_failures(command, analysis);
+                self.shell()
+                    .is_some_and(|analysis| tells(analysis))
+                    .then_some(true)
             }
             (Some(0), _, _) => Some(true),
             (Some(_), _, _) => Some(false),

@@ -15,6 +15,9 @@ use crate::fact::{Fact, FactSource, FactType, FactValue, Facts};
 use crate::session::Count;
 use crate::workspace::GitError;
 
+/// The function that gives a mark from least to most.
+pub(super) const MARK: &str = "mark";
+
 /// Before the name of a mark.
 pub(super) const MARKS: &str = "marks.";
 
@@ -184,7 +187,7 @@ pub(super) fn register(engine: &mut Engine) {
     engine
         .register_type_with_name::<Root>("Context")
         .register_indexer_get(|root: &mut Root, name: ImmutableString| root.get(&name))
-        .register_fn("mark", |root: &mut Root, name: &str| {
+        .register_fn(MARK, |root: &mut Root, name: &str| {
             let Count { least, most } = root.0.facts.mark(name).count;
             let number = |n: u64| Dynamic::from_int(i64::try_from(n).unwrap_or(i64::MAX));
             value::map([("least", number(least)), ("most", number(most))])

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use rhai::{AST, ASTNode, Engine, Expr, ParseErrorType, Position, Stmt};
 
-use super::{api, wording};
+use super::{api, context, wording};
 
 /// The functions that the language itself has: of the packages in `sandbox`, and those that the interpreter knows.
 const LANGUAGE: &str = "
@@ -31,6 +31,7 @@ pub(super) fn unknown(source: &str, ast: &AST) -> Vec<UnknownName> {
     let mut known: BTreeSet<&str> = LANGUAGE
         .split_ascii_whitespace()
         .chain(api::names())
+        .chain([context::MARK])
         .collect();
     for function in ast.iter_functions() {
         known.insert(function.name);

@@ -66,7 +66,8 @@ impl Survey {
             if let Some(ASTNode::Stmt(Stmt::Var(definition, _, _))) = path.last() {
                 let (ident, value, _) = &**definition;
                 // `let files = ctx.files;` is the same part of the context by another name.
-                let part = chain(value).and_then(|chain| chain.below(&aliases));
+                let part = chain(value).filter(|chain| chain.is_whole);
+                let part = part.and_then(|chain| chain.below(&aliases));
                 match part.as_deref() {
                     Some([]) => aliases.insert(ident.name.to_string(), Vec::new()),
                     Some([(name, _)]) if name == CONFIG || context::section(name).is_some() => {
@@ -107,11 +108,17 @@ impl Survey {
     }
 
     fn visit_call(&mut self, path: &[ASTNode<'_>]) {
-        let Some(ASTNode::Expr(Expr::FnCall(call, _)) | ASTNode::Stmt(Stmt::FnCall(call, _))) =
-            path.last()
+        let Some(
+            ASTNode::Expr(Expr::FnCall(call, _) | Expr::MethodCall(call, _))
+            | ASTNode::Stmt(Stmt::FnCall(call, _)),
+        ) = path.last()
         else {
             return;
         };
+        if call.name == context::MARK {
+            self.facts.insert(Fact::Mark.name());
+            self.needs.insert(FactSource::Session);
+        }
         match call.name.as_str() {
             "signal" => {
                 self.intensities
@@ -172,6 +179,8 @@ struct Chain<'a> {
     root: &'a str,
     position: Position,
     parts: Vec<(&'a str, Position)>,
+    /// Whether it is all of the expression: nothing is called on it or looked up in it.
+    is_whole: bool,
 }
 
 impl Chain<'_> {
@@ -206,10 +215,12 @@ fn chain(expr: &Expr) -> Option<Chain<'_>> {
             root: variable.1.as_str(),
             position: *position,
             parts: Vec::new(),
+            is_whole: true,
         }),
         Expr::Dot(pair, _, _) => {
             let mut chain = chain(&pair.lhs)?;
             let mut rest = &pair.rhs;
+            chain.is_whole = false;
             // The tree leans to the right: `a.b.c` is `a` dot `b.c`.
             loop {
                 let (head, tail) = match rest {
@@ -220,10 +231,11 @@ fn chain(expr: &Expr) -> Option<Chain<'_>> {
                 match (head, tail) {
                     (Expr::Property(property, position), tail) => {
                         chain.parts.push((property.2.as_str(), *position));
-                        match tail {
-                            Some(tail) => rest = tail,
-                            None => return Some(chain),
-                        }
+                        let Some(tail) = tail else {
+                            chain.is_whole = !matches!(rest, Expr::Index(..));
+                            return Some(chain);
+                        };
+                        rest = tail;
                     }
                     _ => return Some(chain),
                 }

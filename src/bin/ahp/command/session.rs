@@ -77,10 +77,11 @@ fn show(args: &ShowArgs) -> Result<Exit, String> {
         Some(session) => Some(session.clone()),
         None => newest()?,
     };
-    let Some(session) = session else {
+    if session.is_none() && args.issue.is_none() {
         return Err("the log has no session; name one: `ahp session show ID`".to_owned());
-    };
-    let mut event = Event::new(Trigger::PostAgentTurn).with_session(session.as_str());
+    }
+    let mut event = Event::new(Trigger::PostAgentTurn);
+    event.session_id.clone_from(&session);
     event.issue_id.clone_from(&args.issue);
     let marks = engine.marks_at(event);
     for mark in &marks {

@@ -3,6 +3,7 @@
 use super::binary::NAMES;
 use super::found::{Found, act};
 use super::judged::Judged;
+use crate::event::Trigger;
 use crate::host::Host;
 use crate::process;
 use crate::program::Fact;
@@ -211,6 +212,12 @@ fn refused(invocation: &Judged<'_>) -> Option<Found> {
     (command == "respond" && is_by_human).then(|| act("answer in a person's name"))
 }
 
+/// Whether a word is a trigger of what has happened.
+fn names_past(invocation: &Judged<'_>) -> bool {
+    let mut triggers = invocation.texts().filter_map(Trigger::find);
+    triggers.any(|trigger| !trigger.is_pre())
+}
+
 /// Returns what is refused of a command by its words alone.
 fn plainly_refused(
     invocation: &Judged<'_>,
@@ -225,7 +232,8 @@ fn plainly_refused(
         }
         // Only a host gives events, and stops of a session count until one is let through.
         "hook" | "serve" if !has(&["--help"]) => "tell `ahp` of an event that did not happen",
-        "run" if tells(&["--session", "--event", "--events"]) => {
+        // A gate may be asked; that something was done is for those to tell who have seen it.
+        "run" if tells(&["--session", "--event", "--events"]) || names_past(invocation) => {
             "tell `ahp` of an event that did not happen"
         }
         // It lets programs run that the base has, and its base is CI's to tell.

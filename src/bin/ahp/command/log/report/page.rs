@@ -78,6 +78,7 @@ pub(super) fn page(report: &Report<'_>) -> String {
                         (groups("Agents", "The signals of each kind of subagent; how many of its events were stopped.", &stats.agents))
                     }
                     (groups("Sessions", "The signals of the sessions that were stopped most; how many of their events were.", &stats.sessions))
+                    (marks(stats))
                     @if stats.gathered.is_none() { (slowest(stats)) }
                     @if stats.gathered.is_none() { (timelines(report.timelines)) }
                     (advice(report.advice))
@@ -304,6 +305,25 @@ fn groups(title: &str, about: &str, groups: &[GroupStats]) -> Markup {
                 h2 { (title) }
                 p.soft { (about) }
                 (chart::bars(&bars, &INTENSITIES))
+            }
+        }
+    }
+}
+
+fn marks(stats: &Stats) -> Markup {
+    html! {
+        @if !stats.marks.is_empty() {
+            section {
+                h2 { "Marks" }
+                p.soft { "How many events each mark counted, was reset by and was asked by, and how often its value was unknown." }
+                table {
+                    thead { tr { th { "Mark" } th { "Fed" } th { "Ended" } th { "Asked" } th { "Unknown" } } }
+                    tbody {
+                        @for (name, mark) in &stats.marks {
+                            tr { td { (name) } td { (mark.fed) } td { (mark.ended) } td { (mark.asked) } td { (mark.untold) } }
+                        }
+                    }
+                }
             }
         }
     }
