@@ -1,5 +1,6 @@
 //! Hidden commands: what options, settings and variables of a program make it run.
 
+use super::made::LINE;
 use super::reading::is_run_setting;
 use super::walk::{Input, Walker};
 use super::wrapper::values_of_cluster;
@@ -132,10 +133,11 @@ impl Walker<'_> {
         }
         if matches!(program, "sed" | "gsed") {
             let script = sed::scripts(invocation);
-            texts.extend(script.runs);
             if script.runs_input {
-                texts.extend(invocation.stdin.text().map(str::to_owned));
+                let made = script.made_of(&LINE.to_string());
+                self.run_made(invocation, vec![made]);
             }
+            texts.extend(script.runs);
         }
         if program == "split" {
             texts.extend(invocation.value_of(&["--filter"]).map(|w| w.text));

@@ -10,6 +10,7 @@ use rable::{Node, NodeKind};
 
 use super::container::Container;
 use super::scope::{Ended, Scope};
+use super::sink::Sink;
 use super::{
     Analysis, Doubt, DoubtKind, Invocation, Redirect, Stdin, Surroundings, Word, guard,
     issue_command,
@@ -51,6 +52,8 @@ pub(super) struct Walker<'a> {
     pub(super) files: HashMap<PathBuf, String>,
     /// What process substitutions print, by how they are written.
     pub(super) side_texts: HashMap<String, String>,
+    /// What runs in `>( )` and reads what is written to it later.
+    pub(super) sinks: Vec<Sink>,
     /// Bodies of quoted here-documents, taken out before parsing.
     pub(super) folded: Rc<[String]>,
     /// The functions that are running, each with the body by which it is known from another of its name.
@@ -84,6 +87,7 @@ impl<'a> Walker<'a> {
             alternatives: 1,
             files: HashMap::new(),
             side_texts: HashMap::new(),
+            sinks: Vec::new(),
             folded,
             calls: Vec::new(),
             needed: Vec::new(),
