@@ -105,6 +105,17 @@ impl Walker<'_> {
                         .rsplit_once('!')
                         .filter(|(before, _)| is_modifier(before));
                     texts.extend(command.map(|(_, text)| text.to_owned()));
+                    // `w !command` gives it what the editor holds.
+                    let takes = bare
+                        .rsplit_once("w !")
+                        .or_else(|| bare.rsplit_once("write !"));
+                    if let Some((_, taker)) = takes {
+                        let input = Input {
+                            stdin: Stdin::Pipe,
+                            fed_by: invocation.fed_by.clone(),
+                        };
+                        self.inside(program, |w| w.run_text(taker, &input));
+                    }
                     let given = |call: &str| {
                         let (_, rest) = bare.split_once(call)?;
                         let rest = rest.trim_start_matches("expand(");

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::command::{Call, LINE_OF_FILE};
 use super::exit::named_options;
-use super::made::goes_through;
 use super::inline_code::Action;
+use super::made::goes_through;
 use super::scope::says_hidden;
 use super::unwrap::joined;
 use super::walk::{Input, Walker};

@@ -119,7 +119,9 @@ fn found_text(first: &Arc<Invocation>) -> Vec<String> {
     if let Some(format) = first.value_of(&["-printf"])
         && matches!(first.program.as_str(), "find" | "gfind")
     {
-        let filled = ["%p", "%P", "%f", "%h"].iter().fold(format.text, |text, place| text.replace(place, &line));
+        let filled = ["%p", "%P", "%f", "%h"]
+            .iter()
+            .fold(format.text, |text, place| text.replace(place, &line));
         return vec![super::text::unescape(&filled)];
     }
     mapped(first, &line)
@@ -132,8 +134,14 @@ fn mapped(maker: &Invocation, text: &str) -> Vec<String> {
         "sed" | "gsed" => return vec![sed::scripts(maker).made_of(text)],
         // What it reads goes through `xargs`, or a loop.
         "echo" | "printf" if maker.arguments.iter().any(|word| word.dynamic) => {
-            let words: Vec<&str> = maker.texts().filter(|text| !matches!(*text, "-e" | "-n")).collect();
-            let line = words.join(" ").replace("%s", "").replace(LINE_OF_FILE, text);
+            let words: Vec<&str> = maker
+                .texts()
+                .filter(|text| !matches!(*text, "-e" | "-n"))
+                .collect();
+            let line = words
+                .join(" ")
+                .replace("%s", "")
+                .replace(LINE_OF_FILE, text);
             return vec![super::text::unescape(&line)];
         }
         _ => {}

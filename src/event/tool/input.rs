@@ -21,6 +21,8 @@ pub(super) const PATH: &[&str] = &[
     "target_file",
     "targetFile",
     "target_path",
+    "target_notebook",
+    "targetNotebook",
     "notebook_path",
     "notebookPath",
     "absolute_path",

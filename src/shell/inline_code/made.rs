@@ -57,7 +57,11 @@ pub(in crate::shell) fn prints(language: Language, code: &str) -> Vec<String> {
             let after = after.trim_start();
             let inner = after.strip_prefix('(').unwrap_or(after);
             let end = inner.find([';', '\n']).unwrap_or(inner.len());
-            joined(language, &split_arguments(inner.get(..end).unwrap_or_default()), code)
+            joined(
+                language,
+                &split_arguments(inner.get(..end).unwrap_or_default()),
+                code,
+            )
         })
         .filter(|text| text.contains(LINE))
         .collect()
@@ -104,7 +108,11 @@ fn command(
             if is_text || path.is_some_and(|path| !path.dynamic) {
                 return None;
             }
-            let rest = if program == "mv" { joined(language, &own, code) } else { String::new() };
+            let rest = if program == "mv" {
+                joined(language, &own, code)
+            } else {
+                String::new()
+            };
             format!("{program} {options} {LINE} {rest}")
         }
         Meaning::Open => {
@@ -131,12 +139,12 @@ fn joins(expression: &str) -> bool {
 
 /// Returns the texts of several expressions, with blanks between them; of a list its elements.
 fn joined(language: Language, expressions: &[String], code: &str) -> String {
-    let texts = expressions.iter().map(|one| {
-        match one.trim().strip_prefix(['[', '{']) {
+    let texts = expressions
+        .iter()
+        .map(|one| match one.trim().strip_prefix(['[', '{']) {
             Some(inner) => joined(language, &split_arguments(inner), code),
             None => template(language, one, code),
-        }
-    });
+        });
     texts.collect::<Vec<_>>().join(" ")
 }
 
@@ -159,10 +167,17 @@ fn template(language: Language, expression: &str, code: &str) -> String {
         }
         let (name, after) = chain(rest);
         rest = after;
-        let inner = name.split_once('(').map(|(call, inner)| (call, split_arguments(inner)));
+        let inner = name
+            .split_once('(')
+            .map(|(call, inner)| (call, split_arguments(inner)));
         match inner {
-            Some((call, given)) if holds_any(call, &["printf", "format", "join"]) && !given.is_empty() => {
-                let parts: Vec<String> = given.iter().map(|one| template(language, one, code)).collect();
+            Some((call, given))
+                if holds_any(call, &["printf", "format", "join"]) && !given.is_empty() =>
+            {
+                let parts: Vec<String> = given
+                    .iter()
+                    .map(|one| template(language, one, code))
+                    .collect();
                 text.push_str(&match parts.first().filter(|_| fills) {
                     Some(first) => filled(first),
                     None => parts.join("/"),
@@ -202,9 +217,12 @@ fn chain(text: &str) -> (&str, &str) {
             ')' | ']' | '}' if depth == 0 => return Some(at),
             ')' | ']' | '}' => depth -= 1,
             _ if depth > 0 => {}
-            _ if c.is_alphanumeric() || matches!(c, '_' | '$' | '@' | ':' | '-' | '>' | '<' | '!' | '?') => {}
+            _ if c.is_alphanumeric()
+                || matches!(c, '_' | '$' | '@' | ':' | '-' | '>' | '<' | '!' | '?') => {}
             // Of two points the text goes on behind them.
-            '.' if text.get(at + 1..).is_some_and(|rest| rest.starts_with(|c: char| c.is_alphabetic() || c == '_')) => {}
+            '.' if text
+                .get(at + 1..)
+                .is_some_and(|rest| rest.starts_with(|c: char| c.is_alphabetic() || c == '_')) => {}
             _ => return Some(at),
         }
         None
@@ -260,7 +278,9 @@ struct Statement<'a> {
 impl Statement<'_> {
     fn printed(&self, code: &str) -> String {
         let printed = self.printed.trim();
-        let inner = printed.strip_prefix('(').and_then(|text| text.strip_suffix(')'));
+        let inner = printed
+            .strip_prefix('(')
+            .and_then(|text| text.strip_suffix(')'));
         let given = split_arguments(inner.unwrap_or(printed));
         match given.first() {
             None => LINE.to_string(),
@@ -275,7 +295,9 @@ fn statements(code: &str) -> Vec<Statement<'_>> {
     let found = occurrences(code, "print").chain(occurrences(code, "printf"));
     found
         .map(|(before, after)| {
-            let is_format = code.get(before.len()..).is_some_and(|rest| rest.starts_with("printf"));
+            let is_format = code
+                .get(before.len()..)
+                .is_some_and(|rest| rest.starts_with("printf"));
             let mut depth = 0_usize;
             let (mut quoted, mut skips) = (false, false);
             let mut target = None;
@@ -323,7 +345,10 @@ fn by_awk(code: &str, texts: &mut Vec<String>) {
         }
     }
     for (before, after) in occurrences(code, "getline") {
-        let from = after.split([';', ')', '}', '\n']).next().and_then(|rest| rest.split_once('<'));
+        let from = after
+            .split([';', ')', '}', '\n'])
+            .next()
+            .and_then(|rest| rest.split_once('<'));
         if let Some((_, file)) = from {
             texts.push(format!("cat {}", template(Language::Awk, file, code)));
         } else if let Some(command) = before.trim_end().strip_suffix('|') {

@@ -6,9 +6,15 @@ use super::expression::literal;
 /// The calls that print.
 pub(super) const PRINTING: &[(Language, &[&str])] = &[
     (Language::Python, &["print("]),
-    (Language::JavaScript, &["console.log(", "process.stdout.write("]),
+    (
+        Language::JavaScript,
+        &["console.log(", "process.stdout.write("],
+    ),
     (Language::Perl, &["print ", "print(", "print", "say "]),
-    (Language::Ruby, &["puts ", "puts(", "print ", "$stdout.print "]),
+    (
+        Language::Ruby,
+        &["puts ", "puts(", "print ", "$stdout.print "],
+    ),
     (Language::Php, &["echo ", "print ", "echo"]),
     (Language::Lua, &["print(", "io.write("]),
     (Language::Awk, &["print ", "print"]),
