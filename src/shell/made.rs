@@ -138,10 +138,12 @@ fn mapped(maker: &Invocation, text: &str) -> Vec<String> {
                 .texts()
                 .filter(|text| !matches!(*text, "-e" | "-n"))
                 .collect();
-            let line = words
-                .join(" ")
-                .replace("%s", "")
-                .replace(LINE_OF_FILE, text);
+            let line = words.join(" ").replace("%s", "");
+            let line = line.replace(LINE_OF_FILE, text);
+            let line = match (line.split_once("$("), line.rsplit_once(')')) {
+                (Some((before, _)), Some((_, behind))) => format!("{before}{text}{behind}"),
+                _ => line,
+            };
             return vec![super::text::unescape(&line)];
         }
         _ => {}
@@ -150,7 +152,9 @@ fn mapped(maker: &Invocation, text: &str) -> Vec<String> {
         return vec![text.to_owned()];
     };
     let codes = codes(language, maker);
-    let is_edited = maker.has_short('p') && language == inline_code::Language::Perl;
+    let is_edited = language == inline_code::Language::Perl
+        && maker.has_short('p')
+        && goes_through(language, maker);
     let printed: Vec<String> = codes
         .iter()
         .flat_map(|code| {
@@ -184,11 +188,24 @@ fn codes(language: inline_code::Language, invocation: &Invocation) -> Vec<String
 /// Whether an interpreter goes through what it reads by itself, line for line.
 pub(super) fn goes_through(language: inline_code::Language, invocation: &Invocation) -> bool {
     use inline_code::Language::{Awk, Perl, Php, Ruby};
-    let loops = |letters: &[char]| letters.iter().any(|letter| invocation.has_short(*letter));
+    let loops = |letters: &[char]| {
+        let mut options = invocation
+            .arguments
+            .iter()
+            .take_while(|word| word.is_option());
+        options.any(|word| {
+            // Behind these letters stands a value.
+            let cluster = word
+                .text
+                .split(['e', 'E', 'F', 'I', 'M', 'm', 'i', 'r'])
+                .next();
+            cluster.is_some_and(|cluster| cluster.contains(letters))
+        })
+    };
     match language {
         Awk => true,
         Perl | Ruby => loops(&['n', 'p']),
-        Php => loops(&['R', 'F']),
+        Php => invocation.has_word(&["-R", "-F"]),
         _ => false,
     }
 }

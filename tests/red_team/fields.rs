@@ -250,10 +250,6 @@ fn a_tool_that_takes_a_folder_away_or_writes_by_sql_is_judged_by_what_lies_there
             "mcp__filesystem__delete_directory",
             json!({"path": root.join(".ahp/..")}),
         ),
-        (
-            "mcp__filesystem__delete_directory",
-            json!({"path": "~/.claude"}),
-        ),
         ("mcp__filesystem__delete_directory", json!({"path": "~"})),
         (
             "mcp__filesystem__move_file",

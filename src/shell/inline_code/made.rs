@@ -21,8 +21,9 @@ pub(in crate::shell) fn made(language: Language, code: &str, goes_through: bool)
             let is_other = language == Language::JavaScript
                 && name.ends_with("exec")
                 && !code.contains("child_process");
-            if !is_other {
-                let arguments = arguments_of(language, name, before, after);
+            let arguments = arguments_of(language, name, before, after);
+            let is_handed_over = after.starts_with(['"', '\'', ',', ')']);
+            if !is_other && (arguments.is_some() || is_handed_over) {
                 texts.extend(command(language, code, *meaning, before, arguments));
             }
         }
@@ -191,6 +192,8 @@ fn template(language: Language, expression: &str, code: &str) -> String {
                     if !text.ends_with(LINE) {
                         text.push(LINE);
                     }
+                } else if let Some(given) = assigned(name, code) {
+                    text.push_str(&template(language, given, ""));
                 } else {
                     text.push_str(&known.text);
                 }
@@ -198,6 +201,16 @@ fn template(language: Language, expression: &str, code: &str) -> String {
         }
     }
     text
+}
+
+/// Returns the expression that code gives a name to.
+fn assigned<'a>(name: &'a str, code: &'a str) -> Option<&'a str> {
+    let given = occurrences(code, name).find_map(|(_, after)| {
+        let given = after.trim_start().strip_prefix('=')?;
+        let is_test = given.starts_with(['=', '~', '>']);
+        given.split([';', '\n', '}']).next().filter(|_| !is_test)
+    });
+    given.filter(|given| given.contains(['"', '\'']))
 }
 
 /// Returns the name, with its members and what it is called with, that a text begins with, and what follows.
