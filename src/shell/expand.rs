@@ -1,8 +1,7 @@
 //! Expansion of raw words: quotes, escapes, `~`, parameters, substitutions, splitting.
 
 use super::fields::{Fields, Quoting};
-use super::sink::Sink;
-use super::walk::Walker;
+use super::walk::{Sink, Walker};
 use super::{DoubtKind, Word, brace, text};
 
 impl Walker<'_> {

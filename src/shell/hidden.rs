@@ -1,6 +1,6 @@
 //! Hidden commands: what options, settings and variables of a program make it run.
 
-use super::made::LINE;
+use super::inline_code::LINE;
 use super::reading::is_run_setting;
 use super::walk::{Input, Walker};
 use super::wrapper::values_of_cluster;

@@ -4,12 +4,10 @@ use std::sync::Arc;
 
 use super::command::{Call, LINE_OF_FILE};
 use super::finds::found_by_find;
+use super::inline_code::LINE;
 use super::walk::{Input, Walker};
 use super::{Invocation, Word, inline_code, output, sed};
 use crate::program::{self, Fact};
-
-/// Stands in a text for a line that a program reads, or for a part of one.
-pub(super) const LINE: char = '\u{2}';
 
 /// The variable that holds such a line where a text is run in which it stands.
 const LINE_VARIABLE: &str = "AHP_LINE";

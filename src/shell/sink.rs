@@ -2,28 +2,8 @@
 
 use std::ops::Range;
 
-use super::walk::{Input, Walker};
-use super::{Analysis, Stdin};
-
-/// A command that reads what is written to it.
-#[derive(Debug)]
-pub(super) struct Sink {
-    text: String,
-    /// The first invocation that may write to it.
-    from: usize,
-    /// What is known of what was written to it.
-    said: String,
-}
-
-impl Sink {
-    pub(super) const fn of(text: String, analysis: &Analysis) -> Self {
-        Self {
-            text,
-            from: analysis.invocations.len(),
-            said: String::new(),
-        }
-    }
-}
+use super::Stdin;
+use super::walk::{Input, Sink, Walker};
 
 impl Walker<'_> {
     /// Runs the sinks of one command, which has printed this, and gives it to those that stay open, too.

@@ -10,7 +10,6 @@ use rable::{Node, NodeKind};
 
 use super::container::Container;
 use super::scope::{Ended, Scope};
-use super::sink::Sink;
 use super::{
     Analysis, Doubt, DoubtKind, Invocation, Redirect, Stdin, Surroundings, Word, guard,
     issue_command,
@@ -30,6 +29,26 @@ const HANDLERS: &[&str] = words!("shell-handlers");
 pub(super) struct Input {
     pub(super) stdin: Stdin,
     pub(super) fed_by: Range<usize>,
+}
+
+/// A command that reads what is written to it.
+#[derive(Debug)]
+pub(super) struct Sink {
+    pub(super) text: String,
+    /// The first invocation that may write to it.
+    pub(super) from: usize,
+    /// What is known of what was written to it.
+    pub(super) said: String,
+}
+
+impl Sink {
+    pub(super) const fn of(text: String, analysis: &Analysis) -> Self {
+        Self {
+            text,
+            from: analysis.invocations.len(),
+            said: String::new(),
+        }
+    }
 }
 
 /// Goes through a command line and collects what would run.

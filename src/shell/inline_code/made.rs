@@ -6,8 +6,10 @@ use super::printed::PRINTING;
 use super::walks::CHANGING;
 use super::{Language, arguments_of, occurrences};
 use crate::program::{self, Fact};
-use crate::shell::made::LINE;
 use crate::words::{holds_any, words};
+
+/// Stands in a text for a line that a program reads, or for a part of one.
+pub(in crate::shell) const LINE: char = '\u{2}';
 
 /// Names by which code reads what it is fed.
 const INPUT: &[&str] = words!("reading-input");

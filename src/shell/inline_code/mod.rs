@@ -33,7 +33,7 @@ use self::expression::{literal, split_arguments};
 use self::imports::with_modules;
 use self::listing::listed;
 pub(crate) use self::listing::may_list;
-pub(super) use self::made::{made, prints};
+pub(super) use self::made::{LINE, made, prints};
 pub(crate) use self::memory::only_in_memory;
 use self::names::{joined, plain_names};
 pub(super) use self::printed::printed;

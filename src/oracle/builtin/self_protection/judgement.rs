@@ -41,10 +41,14 @@ fn by_unknown(guarded: &Guarded<'_>, facts: &Facts, tool: &ToolView) -> Option<A
     if tool.kind == ToolKind::Shell && !call.is_unknown() {
         return beside_command(guarded, call);
     }
+    let input = call.unwrapped();
+    // A tool that asks a database is given statements that may do more.
+    if let Some(hit) = written_by_sql(guarded, &input) {
+        return Some(Attempt::of(&call.name, on("write {}", hit)));
+    }
     if tool.only_looks(&call.name) {
         return None;
     }
-    let input = call.unwrapped();
     let paths = tool.paths.iter();
     let mut paths = paths.map(|path| lexical(path, guarded.root(), guarded.home()));
     let mut texts = texts_of(&input, MAX_DEPTH).map(|(_, text)| text);
@@ -52,15 +56,16 @@ fn by_unknown(guarded: &Guarded<'_>, facts: &Facts, tool: &ToolView) -> Option<A
     let takes_away = takes_away
         .iter()
         .any(|word| TAKING_AWAY.contains(&word.as_str()));
-    if takes_away
-        && let Some(hit) = texts_of(&input, MAX_DEPTH).find_map(|(_, text)| held_by(guarded, text))
-    {
+    let patterns = ["glob", "pattern"].into_iter();
+    let patterns = patterns.filter_map(|key| input.get(key)?.as_str());
+    let named = texts_of(&input, MAX_DEPTH).map(|(_, text)| text);
+    let mut taken = named.chain(patterns).filter(|_| takes_away);
+    if let Some(hit) = taken.find_map(|text| held_by(guarded, text)) {
         return Some(Attempt::of(&call.name, on("take away {}", hit)));
     }
     let hit = texts
         .find_map(|text| named_by(guarded, text))
-        .or_else(|| paths.find_map(|path| guarded.covers_word(&path)))
-        .or_else(|| written_by_sql(guarded, &input));
+        .or_else(|| paths.find_map(|path| guarded.covers_word(&path)));
     let found = hit.map_or_else(|| fields::brings(guarded, &input), |hit| Some(given(hit)));
     Some(Attempt::of(&call.name, found?))
 }
@@ -97,9 +102,12 @@ fn written_by_sql(guarded: &Guarded<'_>, input: &Value) -> Option<PathBuf> {
                 .then(|| quoted().find_map(|name| named_by(guarded, name)))?
         }
         Value::Array(items) => items.iter().find_map(|item| written_by_sql(guarded, item)),
-        Value::Object(fields) => fields
-            .values()
-            .find_map(|value| written_by_sql(guarded, value)),
+        Value::Object(fields) => fields.iter().find_map(|(key, value)| {
+            let key = key.to_lowercase();
+            let is_statement = holds_any(&key, &["sql", "query", "queries", "statement"]);
+            let is_told = is_statement || value.is_object() || value.is_array();
+            is_told.then(|| written_by_sql(guarded, value))?
+        }),
         _ => None,
     }
 }
