@@ -53,11 +53,12 @@ impl Opened {
             _ => regular(rustix::fs::open(path, kept_from(flags), PRIVATE)),
         }
     }
+}
 
-    fn is_still_at(&self, path: &Path) -> bool {
-        let named = fs::symlink_metadata(path);
-        named.is_ok_and(|named| self.about.ino() == named.ino() && self.about.dev() == named.dev())
-    }
+/// Returns what lies at a path now, if that is what was opened there.
+pub(crate) fn still_at(path: &Path, opened: &Metadata) -> Option<Metadata> {
+    let now = fs::symlink_metadata(path).ok()?;
+    ((now.ino(), now.dev()) == (opened.ino(), opened.dev())).then_some(now)
 }
 
 /// Opens a regular file as [`open`] does, to open others of its folder after it.
@@ -81,31 +82,38 @@ pub(crate) fn open_beside(base: Option<&Path>, path: &Path, flags: OFlags) -> io
     })
 }
 
-/// Opens a file and locks it, as `try_lock` does, and waits so long for others that hold it; none where they hold it longer.
+/// Opens a file, unless it is still open, and locks it, as `try_lock` does, and waits so long for others that hold it; none where
+/// they hold it longer.
 ///
 /// # Errors
 /// As those of `open`, and what is no waiting.
 pub(crate) fn lock<E>(
     path: &Path,
     patience: Duration,
+    kept: Option<Opened>,
     open: impl Fn() -> Result<Opened, E>,
     try_lock: impl Fn(&File) -> Result<(), TryLockError>,
     refused: impl Fn(TryLockError) -> E,
 ) -> Result<Option<Opened>, E> {
     let started = Instant::now();
     let mut pause = Duration::from_micros(20);
+    let mut opened = kept.map_or_else(&open, Ok)?;
     loop {
-        let opened = open()?;
-        match try_lock(&opened.file) {
-            Ok(()) if opened.is_still_at(path) => return Ok(Some(opened)),
-            // Somebody removed the file between: the lock that was got locks out nobody.
-            Ok(()) => {}
+        let is_locked = match try_lock(&opened.file) {
+            Ok(()) => true,
             Err(TryLockError::WouldBlock) if started.elapsed() > patience => return Ok(None),
-            Err(TryLockError::WouldBlock) => {
-                std::thread::sleep(pause);
-                pause = (pause * 2).min(Duration::from_millis(2));
-            }
+            Err(TryLockError::WouldBlock) => false,
             Err(error) => return Err(refused(error)),
+        };
+        if !is_locked {
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(2));
+        }
+        // Where somebody has removed the file between, its lock locks out nobody.
+        match still_at(path, &opened.about) {
+            None => opened = open()?,
+            Some(_) if is_locked => return Ok(Some(opened)),
+            Some(_) => {}
         }
     }
 }
@@ -130,7 +138,8 @@ fn regular(opened: Result<OwnedFd, Errno>) -> io::Result<(File, Metadata)> {
 /// # Errors
 /// As those of [`open`]; a longer file.
 pub(crate) fn read(base: Option<&Path>, path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    whole(open(base, path, OFlags::RDONLY)?, most)
+    let opened = open_beside(base, path, OFlags::RDONLY)?;
+    whole(opened.file, &opened.about, most)
 }
 
 /// Reads what a path leads to, over links too, if that is a regular file no longer than `most` bytes.
@@ -141,11 +150,8 @@ pub(crate) fn read(base: Option<&Path>, path: &Path, most: u64) -> io::Result<Ve
 /// What the system says, or that something else than a regular file is there, which might keep us waiting; a longer file.
 pub(crate) fn read_linked(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
-    let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
-    if !file.metadata()?.is_file() {
-        return Err(not_regular("something else than a regular file"));
-    }
-    whole(file, most)
+    let (file, about) = regular(rustix::fs::open(path, flags, Mode::empty()))?;
+    whole(file, &about, most)
 }
 
 /// Reads as [`read_linked`] does what is to be text.
@@ -177,8 +183,10 @@ pub(crate) fn replace(base: Option<&Path>, path: &Path, bytes: &[u8]) -> io::Res
     written
 }
 
-fn whole(file: File, most: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
+fn whole(file: File, about: &Metadata, most: u64) -> io::Result<Vec<u8>> {
+    // One more tells the end.
+    let length = about.len().min(most).saturating_add(1);
+    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0));
     file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most {
         let why = format!("the file is longer than {most} bytes");

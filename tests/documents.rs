@@ -459,7 +459,7 @@ fn every_test_of_a_policy_passes() {
 fn every_script_is_one_that_is_run_elsewhere_or_compiles() {
     let examples: Vec<_> = GROUPS
         .iter()
-        .flat_map(|group| group.functions)
+        .flat_map(|group| &group.functions)
         .map(|function| function.example)
         .collect();
     for block in all_blocks().iter().filter(|block| block.language == "rhai") {

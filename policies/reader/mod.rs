@@ -18,13 +18,17 @@ pub(crate) fn write() -> Result<(), Box<dyn Error>> {
         fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))
     };
     let out = env::var("OUT_DIR")?;
+    let words = read("policies/words.txt")?;
+    let lists = words::lists(&words);
+    let (rules, losses) = rules::written(read, &lists)?;
     for (name, text) in [
         (
             "programs.rs",
             programs::written(&read("policies/programs.table")?)?,
         ),
-        ("rules.rs", rules::written(read)?),
-        ("words.rs", words::written(&read("policies/words.txt")?)?),
+        ("rules.rs", rules),
+        ("losses.rs", losses),
+        ("words.rs", words::written(&lists)?),
     ] {
         fs::write(Path::new(&out).join(name), text)?;
     }

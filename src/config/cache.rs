@@ -215,14 +215,16 @@ fn key(locations: &Locations, layers: &[(PathBuf, Option<[u8; 32]>)]) -> Option<
         part(home.as_os_str().as_encoded_bytes());
     }
     // What the layers are held to.
-    let approved = Approved::mark(locations).filter(|_| !locations.trust_all);
+    let is_held = !locations.trust_all;
+    let approved = is_held.then(|| Approved::mark(locations)).flatten();
     part(approved.as_ref().map_or(&[][..], |mark| &mark[..]));
     part(&[u8::from(locations.trust_all)]);
     let mut any = false;
     for (path, content) in layers {
+        let Some(content) = content else { continue };
         part(path.as_os_str().as_encoded_bytes());
-        part(content.as_ref().map_or(&[][..], |digest| &digest[..]));
-        any |= content.is_some();
+        part(content);
+        any = true;
     }
     any.then(|| hex(&hash.finalize()))
 }

@@ -65,6 +65,14 @@ use crate::diagnostic::{Diagnostic, SourceMap};
 use crate::event::Trigger;
 use crate::stamp::Stamp;
 
+/// Facts that ask in which texts of a session words have stood.
+const ORIGIN_FACTS: [&str; 4] = [
+    "tool.arguments_from",
+    "tool.outward",
+    "tool.asked",
+    "tool.injection_score",
+];
+
 /// All layers merged: what is in force, before names of oracles and facts are resolved.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Config {
@@ -149,6 +157,11 @@ impl Loaded {
         &self.inputs.programs
     }
 
+    /// Whether a layer may extend a file. What comes from the cache was read whole and had no fault, and its layers have not changed.
+    pub(crate) fn may_extend(&self) -> bool {
+        !self.is_cached || !self.inputs.extended.is_empty()
+    }
+
     /// Whether a layer of the project was read, or a file of it that a layer extends.
     pub fn is_of_project(&self, locations: &Locations) -> bool {
         approved::own(self, locations).next().is_some()
@@ -218,12 +231,7 @@ impl Config {
             });
             is_named || of_marks
         };
-        let (age, origins) = (
-            names("session.age"),
-            ["tool.arguments_from", "tool.outward", "tool.asked"]
-                .into_iter()
-                .any(names),
-        );
+        let (age, origins) = (names("session.age"), ORIGIN_FACTS.into_iter().any(names));
         self.asks_age = age;
         self.asks_origins = origins;
         mark::settle(&mut self.marks, self.bindings.values().flatten())
@@ -233,8 +241,13 @@ impl Config {
     pub fn ask_by(&mut self, script: &str) {
         let names_age = [".age", "\"age\""].iter().any(|age| script.contains(age));
         self.asks_age |= script.contains("session") && names_age;
-        let origins = ["arguments_from", "outward"];
-        self.asks_origins |= origins.iter().any(|name| script.contains(name));
+        let mut names = ORIGIN_FACTS
+            .iter()
+            .filter_map(|fact| fact.strip_prefix("tool."));
+        self.asks_origins |= names.any(|name| {
+            let ways = [format!(".{name}"), format!("\"{name}\"")];
+            ways.iter().any(|way| script.contains(way))
+        });
         mark::ask_by(script, &mut self.marks);
     }
 

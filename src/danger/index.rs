@@ -6,11 +6,12 @@ use std::borrow::Cow::Borrowed as B;
 
 use super::digest::Digest;
 use super::format;
+use super::format::{Asks, Condition, Text};
+use super::pattern::Pattern;
+use super::predicate;
 use crate::signal::Severity;
 
 include!(concat!(env!("OUT_DIR"), "/rules.rs"));
-
-pub(super) type Text = Cow<'static, str>;
 
 /// One rule: what a command must not do, and what to do instead.
 #[derive(Clone, Debug)]
@@ -27,10 +28,10 @@ pub struct Rule {
     pub reason: Text,
     /// What can be done instead.
     pub instead: Text,
-    /// Its patterns, one a line.
-    pub(super) patterns: Text,
-    /// The patterns of which none may hold, one a line.
-    pub(super) unless: Text,
+    /// Its patterns.
+    pub(super) patterns: Cow<'static, [Pattern]>,
+    /// The patterns of which none may hold.
+    pub(super) unless: Cow<'static, [Pattern]>,
     /// With what the first operand begins that one of its patterns means.
     pub(super) firsts: u64,
 }
@@ -53,12 +54,6 @@ impl Section {
             Some(prefix) => program.starts_with(prefix),
             None => program == name,
         })
-    }
-
-    /// Whether it is about losing something, and names its programs.
-    fn knows_losses(&self) -> bool {
-        let is_of_others = matches!(&*self.preset, "exfiltration" | "secrets" | "supply-chain");
-        self.programs != "*" && !is_of_others
     }
 
     /// Whether its programs are clients of subcommands, each of which has a help of its own.
@@ -101,11 +96,6 @@ pub(super) fn sections(program: &str) -> impl Iterator<Item = &'static Section> 
         .filter_map(|at| SECTIONS.get(*at))
 }
 
-/// Whether rules about losing something know a program by its name.
-pub(super) fn knows(program: &str) -> bool {
-    sections(program).any(Section::knows_losses)
-}
-
 /// Returns every rule of every preset, for listings and tests.
 pub fn all_rules() -> Vec<&'static Rule> {
     SECTIONS
@@ -123,10 +113,8 @@ mod tests {
         let mut are_narrowed = 0;
         for rule in all_rules() {
             are_narrowed += usize::from(rule.firsts != u64::MAX);
-            let first_words = rule
-                .patterns
-                .lines()
-                .filter_map(|line| line.split(' ').next());
+            let patterns = rule.patterns.iter();
+            let first_words = patterns.filter_map(|pattern| pattern.text.split(' ').next());
             for name in first_words.flat_map(|word| word.split('|')) {
                 let operand = name.replace(['*', '?', '$'], "x");
                 let first = operand.bytes().next().unwrap_or(b'x');

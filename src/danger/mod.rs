@@ -11,6 +11,7 @@ mod format;
 mod index;
 mod judge;
 mod knowledge;
+mod losses;
 mod pattern;
 mod place;
 mod predicate;

@@ -5,15 +5,19 @@ use std::sync::Arc;
 
 use super::digest::Digest;
 use super::format;
-use super::index::{PRESETS, Rule, Section, Text};
-use super::pattern::Pattern;
+use super::format::Text;
+use super::index::{PRESETS, Rule, Section};
+use super::pattern;
 use crate::signal::Severity;
 
 impl Rule {
     fn read(preset: &str, rule: &format::Rule<'_>) -> Self {
-        let lines = |lines: &[(usize, &str)]| {
-            let texts: Vec<_> = lines.iter().map(|(_, text)| *text).collect();
-            Text::Owned(texts.join("\n"))
+        // What cannot be read was told by the check.
+        let patterns = |lines: &[(usize, &str)]| {
+            let lines = lines.iter();
+            lines
+                .filter_map(|(_, text)| pattern::read(text).ok())
+                .collect()
         };
         Self {
             id: Text::Owned(format!("{preset}:{}", rule.name)),
@@ -22,30 +26,21 @@ impl Rule {
             strict: rule.is_strict,
             reason: Text::Owned(rule.reason.to_owned()),
             instead: Text::Owned(rule.instead.to_owned()),
-            patterns: lines(&rule.patterns),
-            unless: lines(&rule.unless),
+            patterns: patterns(&rule.patterns),
+            unless: patterns(&rule.unless),
             firsts: rule.firsts(),
         }
     }
 
-    pub(super) fn patterns(&self) -> impl Iterator<Item = Pattern<'_>> {
-        self.patterns.lines().map(Pattern)
-    }
-
-    /// Returns those of which none may hold.
-    pub(super) fn unless(&self) -> impl Iterator<Item = Pattern<'_>> {
-        self.unless.lines().map(Pattern)
-    }
-
     /// Whether it asks what feeds the invocation, which then belongs to what is told of it.
     pub(super) fn asks_feeders(&self) -> bool {
-        self.patterns.contains("@fed")
+        self.patterns.iter().any(|one| one.text.contains("@fed"))
     }
 
     /// Whether an invocation breaks it. What excuses is asked last, for it may ask git and the disk.
     pub(super) fn is_broken_by(&self, digest: &Digest<'_>) -> bool {
-        self.patterns().any(|one| one.matches(digest))
-            && !self.unless().any(|one| one.matches(digest))
+        self.patterns.iter().any(|one| one.matches(digest))
+            && !self.unless.iter().any(|one| one.matches(digest))
     }
 }
 
@@ -115,7 +110,7 @@ pub fn check(name: &str, text: &str) -> Vec<RuleFault> {
             fault(rule.line, message);
         }
         for (line, conditions) in rule.patterns.iter().chain(&rule.unless) {
-            if let Err(message) = Pattern(conditions).check() {
+            if let Err(message) = pattern::read(conditions) {
                 fault(*line, message);
             }
         }

@@ -50,27 +50,27 @@ pub fn near(analysis: &Analysis, selection: &Selection, knowledge: &dyn Knowledg
 
 /// Returns how near a rule is by the pattern that is nearest.
 fn nearest(rule: &Rule, digest: &Digest<'_>) -> Option<Near> {
-    let near = rule.patterns().filter_map(|pattern| {
+    let near = rule.patterns.iter().filter_map(|pattern| {
         let missing = missing(pattern, digest)?;
         Some((missing, pattern))
     });
     let (missing, pattern) = near.min_by_key(|(missing, _)| missing.len())?;
-    let excuse = || rule.unless().find(|one| one.matches(digest));
+    let excuse = || rule.unless.iter().find(|one| one.matches(digest));
     let missing = match missing.first() {
         Some(text) => Some((*text).to_owned()),
-        None => excuse().map(|one| format!("unless: {}", one.0)),
+        None => excuse().map(|one| format!("unless: {}", one.text)),
     };
     Some(Near {
         command: digest.invocation.display(),
         rule: rule.id.to_string(),
         severity: rule.severity,
-        pattern: pattern.0.to_owned(),
+        pattern: pattern.text.to_string(),
         missing,
     })
 }
 
 /// Returns the conditions of a pattern that do not hold, where they are one at most and another one does.
-fn missing<'t>(pattern: Pattern<'t>, digest: &Digest<'_>) -> Option<Vec<&'t str>> {
+fn missing<'t>(pattern: &'t Pattern, digest: &Digest<'_>) -> Option<Vec<&'t str>> {
     let missing = pattern.missing(digest)?;
     let is_near = missing.is_empty() || missing.len() == 1 && pattern.len() > 1;
     is_near.then_some(missing)

@@ -319,7 +319,7 @@ impl Lookup for Finder {
         at: Span,
     ) -> Result<Arc<dyn Factory>, Box<Diagnostic>> {
         if let Some(factory) = self.catalog.find(name) {
-            return Ok(factory.clone());
+            return Ok(factory);
         }
         let library = self.library(named_by);
         match library.find(name) {

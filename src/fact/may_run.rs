@@ -8,93 +8,28 @@ use serde_json::Value;
 use crate::event::{Form, Given, ToolCall, ToolKind, ToolView, name_words};
 use crate::shell::{Reading, is_plainly_command, is_program, reading};
 use crate::shell_word::quoted;
+use crate::words::words;
 
 /// As long as the command line gets, in bytes: what is longer is not followed to its end in any case.
 const LONGEST: usize = 128 << 10;
 
 /// Words in the names of tools, servers and fields that say that something is run.
-const RUNNING: &[&str] = &[
-    "bash",
-    "cli",
-    "cmd",
-    "cmdline",
-    "command",
-    "commands",
-    "console",
-    "deno",
-    "eval",
-    "evaluate",
-    "exec",
-    "execute",
-    "interact",
-    "interpreter",
-    "kernel",
-    "launch",
-    "node",
-    "powershell",
-    "process",
-    "pwsh",
-    "python",
-    "repl",
-    "run",
-    "sandbox",
-    "script",
-    "scripts",
-    "sh",
-    "shell",
-    "spawn",
-    "ssh",
-    "stdin",
-    "terminal",
-];
+const RUNNING: &[&str] = words!("running-words");
 
 /// Words in the names of fields that hold code, beside the running ones.
 const CODE: &[&str] = &["args", "arguments", "argv", "code", "javascript", "js"];
 
 /// Words in the names of tools that look at code which they are given.
-const LOOKING_AT_CODE: &[&str] = &[
-    "analyze",
-    "check",
-    "diagram",
-    "explain",
-    "format",
-    "highlight",
-    "lint",
-    "parse",
-    "render",
-    "review",
-    "search",
-];
+const LOOKING_AT_CODE: &[&str] = words!("code-reading-words");
 
 /// Words in the names of tools by which people talk to each other.
-const TELLING: &[&str] = &[
-    "article", "calendar", "chat", "comment", "document", "email", "event", "issue", "mail",
-    "memory", "message", "note", "page", "post", "pull", "reply", "review", "slack", "ticket",
-    "todo",
-];
+const TELLING: &[&str] = words!("telling-words");
 
 /// Words in the names of fields that describe what is done.
-const DESCRIBING: &[&str] = &[
-    "comment",
-    "description",
-    "explanation",
-    "goal",
-    "justification",
-    "label",
-    "name",
-    "note",
-    "reason",
-    "subject",
-    "summary",
-    "task",
-    "title",
-];
+const DESCRIBING: &[&str] = words!("describing-fields");
 
 /// Further words in the names of fields in which people write, and those by which something is looked for.
-const WRITTEN: &[&str] = &[
-    "body", "caption", "content", "contents", "heading", "html", "markdown", "message", "prompt",
-    "q", "query", "question", "search", "text", "topic",
-];
+const WRITTEN: &[&str] = words!("writing-fields");
 
 /// The languages of code, with the words that tell them and the program that runs it.
 const LANGUAGES: &[(&str, &[&str])] = &[
@@ -121,25 +56,7 @@ const LANGUAGES: &[(&str, &[&str])] = &[
 ];
 
 /// Programs after which servers and tools are named that take subcommands of them: `{"args": ["push"]}`.
-const CLIENTS: &[&str] = &[
-    "aws",
-    "az",
-    "docker",
-    "flyctl",
-    "gcloud",
-    "gh",
-    "git",
-    "glab",
-    "helm",
-    "heroku",
-    "kubectl",
-    "oc",
-    "podman",
-    "pulumi",
-    "terraform",
-    "terragrunt",
-    "tofu",
-];
+const CLIENTS: &[&str] = words!("subcommand-clients");
 
 /// Programs whose tools have their options as fields: `git_push {"force": true}`.
 const BY_FIELDS: &[&str] = &["git", "terraform", "tofu", "terragrunt"];

@@ -12,6 +12,7 @@ use std::fmt;
 
 use crate::event::{ToolKind, Trigger};
 use crate::session::{Count, Going, MarkRecord};
+use crate::words::words;
 use crate::workspace::{GIVEN_UP, STAGES, STATUSES};
 
 /// What a fact's value is when it is there.
@@ -126,6 +127,7 @@ facts! {
     ToolOutward "tool.outward" Boolean Session "Whether the call sends, publishes, installs or opens a connection.";
     ToolArgumentsFrom "tool.arguments_from" List Session "Where the values of the call were found before: prompt, project, untrusted, untrusted-record, untrusted-text, untrusted-instruction, lookalike, unknown.";
     ToolAsked "tool.asked" Boolean Session "Whether the person has asked for acts of the call's kind.";
+    ToolInjectionScore "tool.injection_score" Integer Session "How much the call looks as if a text that the agent has read has led to it: 0 to 100, and 50 where nothing tells.";
     ToolMcpServer "tool.mcp_server" Text Event "The MCP server of an MCP tool.";
     ToolMcpTool "tool.mcp_tool" Text Event "The MCP tool's own name.";
     ToolMcpReadOnly "tool.mcp_read_only" Boolean Event "Whether the MCP tool's server says that it changes nothing; known where `ahp mcp run` passes the call.";
@@ -174,16 +176,7 @@ facts! {
 }
 
 /// Where the values of a call may come from.
-const ORIGINS: &[&str] = &[
-    "prompt",
-    "project",
-    "untrusted",
-    "untrusted-record",
-    "untrusted-text",
-    "untrusted-instruction",
-    "lookalike",
-    "unknown",
-];
+const ORIGINS: &[&str] = words!("origins");
 
 impl Fact {
     /// Returns every text that the fact can be; none where hosts, projects and people have their own.
@@ -298,6 +291,9 @@ pub trait Past: fmt::Debug + Send + Sync {
 
     /// Whether the person has asked for acts of a call's kind; none where that cannot be told.
     fn asked(&self, facts: &Facts) -> Option<bool>;
+
+    /// Returns how much a call looks as if a text that the agent has read has led to it; none where that cannot be told.
+    fn injection_score(&self, facts: &Facts) -> Option<u8>;
 
     /// Returns for how many seconds the session has been seen; none where that cannot be told.
     fn age(&self, facts: &Facts) -> Option<f64>;

@@ -22,7 +22,7 @@ use crate::trust::Trust;
 pub struct Guards {
     roots: Roots,
     further: Vec<GuardedDir>,
-    programs: Option<Trust>,
+    programs: Option<(Trust, bool)>,
     places: OnceLock<Places>,
 }
 
@@ -37,10 +37,10 @@ impl Guards {
         }
     }
 
-    /// Guards the files of the project that may run, too.
+    /// Guards the files of the project that may run, too; `may_extend` says whether its layers may extend other files.
     #[must_use]
-    pub fn with_programs(mut self, trust: Trust) -> Self {
-        self.programs = Some(trust);
+    pub fn with_programs(mut self, trust: Trust, may_extend: bool) -> Self {
+        self.programs = Some((trust, may_extend));
         self
     }
 
@@ -71,13 +71,12 @@ impl Guards {
     pub fn places(&self) -> &Places {
         self.places.get_or_init(|| {
             let known = GuardedDir::all(&self.roots, known());
-            let programs = self.programs.iter().map(|trust| GuardedDir {
-                dir: self.roots.project.clone(),
-                names: trust
-                    .files(&self.roots.project)
-                    .into_iter()
-                    .map(Relative::from)
-                    .collect(),
+            let programs = self.programs.iter().map(|(trust, may_extend)| {
+                let files = trust.files(&self.roots.project, *may_extend);
+                GuardedDir {
+                    dir: self.roots.project.clone(),
+                    names: files.into_iter().map(Relative::from).collect(),
+                }
             });
             known
                 .chain(self.further.iter().cloned())

@@ -11,17 +11,9 @@ use crate::config::{Key, Node, Value};
 use crate::diagnostic::{Code, Diagnostic, Span};
 use crate::event::Trigger;
 use crate::pattern::Pattern;
+use crate::words::words;
 
-const FIELDS: &[&str] = &[
-    "name",
-    "description",
-    "trigger",
-    "matcher",
-    "timeout",
-    "async",
-    "priority",
-    "metadata",
-];
+const FIELDS: &[&str] = words!("hook-md-fields");
 
 /// The fields of a valid `HOOK.md`, with every default filled in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

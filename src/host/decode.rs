@@ -192,6 +192,12 @@ pub(super) fn speaker(
     payload: &Payload,
     notes: &mut Vec<String>,
 ) -> &'static Host {
+    // Whoever else might speak so, it is the one that the command was written for.
+    let is_it =
+        |host: &Host| host.name == native::HOST.name || (host.speaks)(payload) != Certainty::No;
+    if let Some(host) = written_for.filter(|host| is_it(host)) {
+        return host;
+    }
     let best = HOSTS
         .iter()
         .copied()
@@ -201,11 +207,7 @@ pub(super) fn speaker(
     match written_for {
         None if certainty == Certainty::No => &native::HOST,
         None => best,
-        Some(host)
-            if certainty == Certainty::Certain
-                && (host.speaks)(payload) == Certainty::No
-                && host.name != native::HOST.name =>
-        {
+        Some(host) if certainty == Certainty::Certain => {
             notes.push(format!(
                 "wired for {}, but {} speaks: answered in its form",
                 host.name, best.name

@@ -1,6 +1,6 @@
 //! OracleConfig: the user's `config:` on its way into an oracle's own struct.
 
-use std::path::Path;
+use std::path::{Component, Path};
 
 use serde::de::DeserializeOwned;
 
@@ -60,6 +60,22 @@ impl OracleConfig<'_> {
     /// Returns the place of a key's value, or of the whole configuration where the key is not written.
     pub fn span_of(&self, key: &str) -> Span {
         self.node.get(key).map_or(self.node.span, |node| node.span)
+    }
+
+    /// Makes an error of a value that a key cannot have.
+    pub(super) fn bad_value(&self, key: &str, message: impl Into<String>) -> ConfigError {
+        self.error_at(key, Code::BadValue, message)
+    }
+
+    /// Refuses a path that leads out of the project.
+    pub(super) fn inner_path(&self, key: &str, path: &str) -> Result<(), ConfigError> {
+        let is_inner = |part| matches!(part, Component::Normal(_) | Component::CurDir);
+        if Path::new(path).components().all(is_inner) && !path.trim().is_empty() {
+            return Ok(());
+        }
+        let what =
+            format!("`{path}` does not lie in the project; expected a relative path without `..`");
+        Err(self.bad_value(key, what))
     }
 
     /// Makes an error at the value of a key.

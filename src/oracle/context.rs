@@ -44,6 +44,12 @@ impl HookContext {
         &**self.facts.workspace()
     }
 
+    /// Returns the text of a file of the project; none where it cannot be read.
+    pub(super) fn text(&self, path: &str) -> Option<String> {
+        let bytes = self.workspace().read(path).ok()?;
+        Some(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
     /// Returns the past.
     pub fn history(&self) -> &dyn History {
         &**self.facts.history()

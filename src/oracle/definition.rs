@@ -291,11 +291,16 @@ pub fn folded_name(name: &str) -> String {
         .collect()
 }
 
+/// Whether an oracle's own name, which is in kebab-case, is a folded one.
+pub(super) fn folds_to(own: &str, folded: &str) -> bool {
+    own.bytes().filter(|byte| *byte != b'-').eq(folded.bytes())
+}
+
 impl Definition {
     /// Whether `name` is one of this oracle's names, without regard to case and punctuation.
     pub fn is_named(&self, name: &str) -> bool {
         let folded = folded_name(name);
-        self.names().any(|own| folded_name(own) == folded)
+        self.names().any(|own| folds_to(own, &folded))
     }
 
     /// Returns the oracle's name and its former ones, in kebab-case.

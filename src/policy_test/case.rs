@@ -46,12 +46,7 @@ impl Case {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Place {
     /// In an `expect` of its own: the key and the value.
-    Own {
-        /// The key.
-        key: Span,
-        /// The value.
-        value: Span,
-    },
+    Own { key: Span, value: Span },
     /// Above the rows of its table, whose row this is: the row gets one of its own.
     Shared(Span),
 }

@@ -1,7 +1,9 @@
 //! What came of an event beside what was expected.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
+use serde::Serialize;
 use serde_json::Value;
 
 use super::expectation::{Expectation, ExpectedSignal};
@@ -10,7 +12,7 @@ use crate::signal::{Payload, Signal};
 use crate::verdict::Verdict;
 
 /// One thing that is not as expected.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
     /// What: `decision`, `signals[0].text`.
     pub what: String,
@@ -47,46 +49,51 @@ impl fmt::Display for Difference {
     }
 }
 
-/// Compares a verdict with what was expected of it.
+/// Adds a difference where something else was expected.
+fn differ<T: PartialEq + ?Sized>(
+    what: impl Into<String>,
+    expected: Option<&T>,
+    is: &T,
+    told: impl Fn(&T) -> String,
+    found: &mut Vec<Difference>,
+) {
+    if let Some(expected) = expected.filter(|expected| **expected != *is) {
+        found.push(Difference::new(what, told(expected), told(is)));
+    }
+}
+
 pub(super) fn compare(expected: &Expectation, verdict: &Verdict) -> Vec<Difference> {
     let mut found = Vec::new();
-    if let Some(decision) = &expected.decision
-        && decision != verdict.decision.name()
-    {
-        found.push(Difference::new(
-            "decision",
-            decision,
-            verdict.decision.name(),
-        ));
-    }
+    let decision = expected.decision.as_deref();
+    differ(
+        "decision",
+        decision,
+        verdict.decision.name(),
+        str::to_owned,
+        &mut found,
+    );
     if let Some(signals) = &expected.signals {
-        if signals.len() != verdict.signals.len() {
-            found.push(Difference::new(
-                "number of signals",
-                signals.len().to_string(),
-                verdict.signals.len().to_string(),
-            ));
-        }
+        let (number, is) = (signals.len(), verdict.signals.len());
+        let what = "number of signals";
+        differ(what, Some(&number), &is, usize::to_string, &mut found);
         for (n, (expected, signal)) in signals.iter().zip(&verdict.signals).enumerate() {
             signal_differences(&format!("signals[{n}]"), expected, signal, &mut found);
         }
     }
-    if let Some(input) = &expected.modified_input {
-        let modified = verdict.modified_input.as_ref().unwrap_or(&Value::Null);
-        if input != modified {
-            found.push(Difference::new(
-                "modified_input",
-                input.to_string(),
-                modified.to_string(),
-            ));
-        }
-    }
+    let input = verdict.modified_input.as_ref().unwrap_or(&Value::Null);
+    let modified = expected.modified_input.as_ref();
+    differ(
+        "modified_input",
+        modified,
+        input,
+        Value::to_string,
+        &mut found,
+    );
     for (id, outcome) in &expected.bindings {
         let report = verdict.bindings.iter().find(|report| report.id == *id);
         let is = report.map_or("not in the verdict", |report| report.outcome.name());
-        if outcome != is {
-            found.push(Difference::new(format!("binding {id}"), outcome, is));
-        }
+        let what = format!("binding {id}");
+        differ(what, Some(outcome.as_str()), is, str::to_owned, &mut found);
     }
     // An oracle that fails has judged nothing, whatever came of it: a case says so, or it is a fault of the case.
     if expected.signals.is_none() {
@@ -130,74 +137,52 @@ fn signal_differences(
     found: &mut Vec<Difference>,
 ) {
     let mut text = |part: &str, expected: Option<&str>, is: &str| {
-        if let Some(expected) = expected
-            && expected != is
-        {
-            found.push(Difference::new(format!("{what}.{part}"), expected, is));
-        }
+        let what = format!("{what}.{part}");
+        differ(what, expected, is, str::to_owned, found);
     };
-    text(
-        "intensity",
-        expected.intensity.as_deref(),
-        signal.intensity().name(),
-    );
-    text("type", expected.kind.as_deref(), &signal.header.kind);
-    text(
-        "binding",
-        expected.binding.as_deref(),
-        &signal.origin.binding,
-    );
-    text("source", expected.source.as_deref(), &signal.header.source);
-    let severity = match &signal.payload {
+    let Signal {
+        header,
+        origin,
+        payload,
+        context,
+        ..
+    } = signal;
+    let intensity = signal.intensity().name();
+    text("intensity", expected.intensity.as_deref(), intensity);
+    text("type", expected.kind.as_deref(), &header.kind);
+    text("binding", expected.binding.as_deref(), &origin.binding);
+    text("source", expected.source.as_deref(), &header.source);
+    let severity = match payload {
         Payload::Prompt(prompt) => prompt.severity.name(),
         _ => "none",
     };
     text("severity", expected.severity.as_deref(), severity);
-    let asks = expected
-        .asks
-        .map(|asks| if asks { "true" } else { "false" });
-    text("asks", asks, if signal.asks() { "true" } else { "false" });
+    let asks = expected.asks.map(|asks| asks.to_string());
+    text("asks", asks.as_deref(), &signal.asks().to_string());
     match expected.text.as_deref() {
         Some(pattern) if pattern.starts_with("~ ") => {
             let regex = pattern.trim_start_matches("~ ");
-            let is = signal.payload.text();
+            let is = payload.text();
             if !Pattern::new(regex).is_ok_and(|regex| regex.is_match(is)) {
                 text("text", Some(pattern), is);
             }
         }
-        exact => text("text", exact, signal.payload.text()),
+        exact => text("text", exact, payload.text()),
     }
-    let mut list = |part: &str, expected: Option<&Vec<String>>, is: &[String]| {
-        if let Some(expected) = expected
-            && expected != is
-        {
-            found.push(Difference::new(
-                format!("{what}.{part}"),
-                expected.join("\n"),
-                is.join("\n"),
-            ));
-        }
+    let mut list = |part: &str, expected: &Option<Vec<String>>, is: &[String]| {
+        let what = format!("{what}.{part}");
+        differ(what, expected.as_deref(), is, |is| is.join("\n"), found);
     };
-    list("steps", expected.steps.as_ref(), signal.payload.steps());
-    list("files", expected.files.as_ref(), &signal.context.files);
-    if let Some(changes) = &expected.changes {
-        let is = match &signal.payload {
-            Payload::Control(control) => control
-                .modifications
-                .iter()
-                .map(|m| (m.target.clone(), m.updated.clone()))
-                .collect(),
-            _ => std::collections::BTreeMap::new(),
-        };
-        if *changes != is {
-            let json = |map| serde_json::to_string_pretty(map).unwrap_or_default();
-            found.push(Difference::new(
-                format!("{what}.changes"),
-                json(changes),
-                json(&is),
-            ));
-        }
+    list("steps", &expected.steps, payload.steps());
+    list("files", &expected.files, &context.files);
+    let mut changes = BTreeMap::new();
+    if let Payload::Control(control) = payload {
+        let modified = control.modifications.iter();
+        changes.extend(modified.map(|m| (m.target.clone(), m.updated.clone())));
     }
+    let json = |map: &_| serde_json::to_string_pretty(map).unwrap_or_default();
+    let what = format!("{what}.changes");
+    differ(what, expected.changes.as_ref(), &changes, json, found);
 }
 
 /// Says a signal in a few lines.

@@ -141,13 +141,8 @@ impl Coverage {
                 never,
             });
         }
-        gaps.extend(rhai::coverage::recorded().into_iter().filter_map(|script| {
-            let lines = script.missed();
-            (!lines.is_empty()).then_some(Gap::Lines {
-                script: script.file,
-                lines,
-            })
-        }));
+        let missed = rhai::coverage::missed().into_iter();
+        gaps.extend(missed.map(|(script, lines)| Gap::Lines { script, lines }));
         gaps
     }
 }

@@ -100,7 +100,6 @@ where
     words.map(|(id, word)| Ok((id, written(&word)?))).collect()
 }
 
-/// Returns a word as it is written.
 fn written<T: Serialize, E: serde::de::Error>(word: &T) -> Result<String, E> {
     match serde_json::to_value(word) {
         Ok(Value::String(text)) => Ok(text),

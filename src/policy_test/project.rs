@@ -5,7 +5,6 @@ use std::path::Path;
 use super::setup::{Git, Project};
 use crate::workspace::{Change, ChangedFile, Changes, KnownGit, MemoryWorkspace};
 
-/// Makes the workspace of a made-up project.
 pub(super) fn workspace(project: &Project, root: &Path, issues: &Path) -> MemoryWorkspace {
     let issues = issues.to_string_lossy();
     let mut workspace = MemoryWorkspace::new(root).with_issues_folder(issues.clone());

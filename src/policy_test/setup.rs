@@ -5,13 +5,11 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
-use serde_json::json;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::expectation::Expectation;
 use crate::workspace::TestFigures;
 
-/// What a test is made of, as written.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Setup {
@@ -27,7 +25,6 @@ pub(super) struct Setup {
     pub(super) binding: Map<String, Value>,
     /// `settings:` of the policy that is made for the oracle.
     pub(super) settings: Map<String, Value>,
-    /// The trigger.
     pub(super) trigger: Option<String>,
     /// The event, without its trigger.
     pub(super) event: Map<String, Value>,
@@ -35,9 +32,7 @@ pub(super) struct Setup {
     pub(super) command: Option<String>,
     /// A file that a tool is about to write.
     pub(super) write: Option<Write>,
-    /// The project.
     pub(super) project: Project,
-    /// The environment.
     pub(super) environment: Option<String>,
     /// When the event happens; else 2026-02-09T10:00:00Z.
     #[serde(deserialize_with = "moment")]
@@ -168,7 +163,6 @@ pub(super) enum Expected {
 }
 
 impl Expected {
-    /// Returns it as a whole.
     pub(super) fn whole(&self) -> Expectation {
         match self {
             Self::Decision(decision) => Expectation {
@@ -237,7 +231,6 @@ impl Setup {
         }
     }
 
-    /// Returns the event as JSON.
     pub(super) fn event_json(&self, time: DateTime<Utc>) -> Value {
         let mut event = self.event.clone();
         event.entry("timestamp").or_insert(json!(time));

@@ -1,7 +1,6 @@
 //! Rewrites the `expect` of tests to what came of them.
 
-use serde_json::json;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::case::{Case, Place};
 use crate::diagnostic::Span;
@@ -54,7 +53,6 @@ fn within(lines: &[String], span: Span) -> Option<(usize, std::ops::Range<usize>
     Some((number, start..end))
 }
 
-/// Replaces a value that stands within one line.
 fn replace(lines: &mut [String], value: Span, new: &str) -> bool {
     let Some((number, bytes)) = within(lines, value).filter(|(_, bytes)| !bytes.is_empty()) else {
         return false;
@@ -65,7 +63,6 @@ fn replace(lines: &mut [String], value: Span, new: &str) -> bool {
     true
 }
 
-/// Adds an `expect` to a row that has none.
 fn add(lines: &mut Vec<String>, row: Span, new: &str) -> bool {
     let Some((number, bytes)) = within(lines, row) else {
         return false;

@@ -15,6 +15,7 @@ mod named;
 mod outward;
 mod owner;
 mod result;
+mod score;
 mod told;
 mod value;
 mod wanted;
@@ -22,8 +23,10 @@ mod words;
 
 pub use self::act::{Acts, is_asked};
 pub use self::outward::outward;
+pub use self::score::injection_score;
 pub use self::value::{argument_words, come_from, told_by_others};
 
+use self::kind::Asked;
 use crate::config::ProvenanceSettings;
 use crate::event::{ToolKind, Trigger};
 use crate::fact::Facts;
@@ -93,6 +96,7 @@ pub fn learn(facts: &Facts, settings: &ProvenanceSettings, was_asked: bool, orig
             kept.extend(first.flat_map(|word| alike::kept(word)));
             kept.extend(form::accounts(&typed));
             kept.extend(named::typed(event.prompt.as_deref().unwrap_or_default()));
+            kept.extend(score::typed(event.prompt.as_deref().unwrap_or_default()));
             kept.extend(asked::asked(event.prompt.as_deref().unwrap_or_default()).kept());
             origins.add(Origin::Prompt, kept.iter().map(String::as_str));
             origins.drop_asked();
@@ -112,6 +116,7 @@ pub fn learn(facts: &Facts, settings: &ProvenanceSettings, was_asked: bool, orig
             }
             origins.add(Origin::Project, std::iter::once(READ));
             result::learn(facts, settings, origins);
+            score::learn(facts, origins);
         }
     }
 }

@@ -285,7 +285,7 @@ pub(super) fn targets(word: &str) -> impl Iterator<Item = &str> {
     found.filter(move |text| text.len() < word.len())
 }
 
-const fn is_unseen(c: char) -> bool {
+pub(super) const fn is_unseen(c: char) -> bool {
     matches!(
         c,
         '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2064}' | '\u{feff}'

@@ -2,41 +2,18 @@
 
 use std::ops::Range;
 
+use crate::words::words;
+
 /// How long a value is at least where only a header or its scheme tells of it.
 const LONG: usize = 16;
 /// How far a value is read before it is taken for one, so that no text is read again and again.
 const NEAR: usize = 512;
 
 /// Words of types, languages and documents that stand where a value would.
-const NO_VALUES: [&str; 22] = [
-    "argument",
-    "boolean",
-    "bytes",
-    "integer",
-    "number",
-    "object",
-    "option",
-    "optional",
-    "parameter",
-    "password",
-    "required",
-    "return",
-    "secret",
-    "secretstr",
-    "secretstring",
-    "string",
-    "undefined",
-    "unknown",
-    "varchar",
-    "without",
-    "bearer",
-    "digest",
-];
+const NO_VALUES: &[&str] = words!("no-secret-values");
 
 /// What the values of programs are members of.
-const ROOTS: [&str; 9] = [
-    "args", "config", "os", "process", "req", "request", "self", "settings", "this",
-];
+const ROOTS: &[&str] = words!("secret-value-roots");
 
 /// What stands where a value would.
 #[derive(Debug)]

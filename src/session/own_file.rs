@@ -54,6 +54,6 @@ pub(super) fn lock(
         Against::Writers => File::try_lock_shared,
         Against::All => File::try_lock,
     };
-    let locked = regular_file::lock(path, PATIENCE, open, try_lock, io::Error::from);
+    let locked = regular_file::lock(path, PATIENCE, None, open, try_lock, io::Error::from);
     Ok(locked?.map(|opened| opened.file))
 }

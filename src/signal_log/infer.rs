@@ -102,7 +102,7 @@ pub fn answers_of_host(
         Trigger::PostToolUse | Trigger::PostToolUseFailure
     );
     let session = event.session_id.as_deref().filter(|_| has_run);
-    let (Some(session), Some(call)) = (session, call_of(event)) else {
+    let Some((session, call)) = session.and_then(|session| Some((session, call_of(event)?))) else {
         return Vec::new();
     };
     let questions = history.questions(session, &call).into_iter();

@@ -33,12 +33,18 @@ pub(crate) struct Anchor {
 }
 
 impl Lock {
-    /// Waits for the lock so long and takes it; makes the lock file and its directory where they are missing.
-    pub(super) fn take(files: &LogFiles, patience: Duration) -> Result<Self, LogError> {
+    /// Waits for the lock so long and takes it; makes the lock file and its directory where they are missing. What was `kept`
+    /// of the last time is not opened again.
+    pub(super) fn take(
+        files: &LogFiles,
+        kept: Option<Opened>,
+        patience: Duration,
+    ) -> Result<Self, LogError> {
         let path = files.lock();
         let opened = regular_file::lock(
             &path,
             patience,
+            kept,
             || open(files, &path),
             File::try_lock,
             |error| refused(error, path.clone()),
@@ -48,6 +54,12 @@ impl Lock {
             seconds: patience.as_secs(),
         })?;
         Ok(Self { opened })
+    }
+
+    /// Gives the lock free; returns what was opened, for the next time.
+    pub(super) fn release(self) -> Option<Opened> {
+        self.opened.file.unlock().ok()?;
+        Some(self.opened)
     }
 
     /// Opens a file of the log, which lies beside the lock; returns what it is while the lock is held.

@@ -1,11 +1,12 @@
 //! SignalLog: appends records under a lock, each chained to the one before.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::future::poll_fn;
 use std::io;
 use std::io::Write as _;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
@@ -22,6 +23,7 @@ use super::rotation::Full;
 use super::tail::Tail;
 use super::{Body, LogError, LogPlace, Notice, frame, rotation};
 use crate::config::{Fsync, LogSettings};
+use crate::regular_file::{Opened, still_at};
 
 /// How long a writer waits for the others.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -33,7 +35,19 @@ pub struct SignalLog {
     settings: LogSettings,
     redactor: Redactor,
     group: Group,
+    /// What the last append has opened; taken by who appends.
+    kept: Mutex<Option<Kept>>,
 }
+
+/// The files of a log that stay open between appends.
+#[derive(Debug)]
+struct Kept {
+    lock: Opened,
+    current: Current,
+}
+
+/// The file that is written to, and what it was when it was opened.
+type Current = (File, Metadata);
 
 /// The records of one append, ready to be written.
 #[derive(Debug, Default)]
@@ -78,7 +92,12 @@ impl SignalLog {
             settings: settings.clone(),
             redactor: Redactor::new(&settings.redact)?,
             group: Group::default(),
+            kept: Mutex::default(),
         })
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Option<Kept>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the file that is written to.
@@ -203,8 +222,10 @@ impl SignalLog {
     /// Writes the records of some appends in one write; returns what became of each.
     fn write(&self, requests: &[&Request], patience: Duration) -> Result<Written, LogError> {
         let now = requests.first().map_or_else(DateTime::default, |r| r.now);
-        let lock = Lock::take(&self.files, patience)?;
-        let (mut file, length) = self.open_current(&lock)?;
+        let kept = self.kept().take().map(|kept| (kept.lock, kept.current));
+        let (kept_lock, kept_current) = kept.unzip();
+        let lock = Lock::take(&self.files, kept_lock, patience)?;
+        let ((mut file, mut about), length) = self.open_current(&lock, kept_current)?;
         let mut tail = Tail::find(&self.files, &file, length)?;
         // What another machine began is closed as it is: it says nothing here, and what comes now shall.
         let is_foreign = tail.end > 0
@@ -235,7 +256,7 @@ impl SignalLog {
             self.repair(&file, &tail, length, &lines, now)
         } else {
             if rotated {
-                file = self.rotate(&lock, &file)?;
+                (file, about) = self.rotate(&lock, &file)?;
             }
             let before = if rotated { 0 } else { length };
             file.write_all(&lines).map_err(|source| {
@@ -246,7 +267,7 @@ impl SignalLog {
         };
         outcome?;
         lock.set_anchor(&last);
-        drop(lock);
+        let lock = lock.release();
 
         let saved = if requests.iter().any(|request| request.durable) {
             self.sync(&file, length == 0 || rotated)
@@ -263,15 +284,25 @@ impl SignalLog {
                 first.warnings = rotation::tidy(&self.files, (!is_foreign).then_some(full));
             }
         }
+        let current = (file, about);
+        *self.kept() = lock.map(|lock| Kept { lock, current });
         Ok(Written { appended, saved })
     }
 
-    fn open_current(&self, lock: &Lock) -> Result<(File, u64), LogError> {
+    /// Opens the file that is written to, unless it is still open and lies where it did; returns its length too.
+    fn open_current(&self, lock: &Lock, kept: Option<Current>) -> Result<(Current, u64), LogError> {
         let path = &self.files.current;
-        let (file, about) = lock
+        if let Some((file, then)) = kept
+            && let Some(now) = still_at(path, &then)
+        {
+            let length = now.len();
+            return Ok(((file, now), length));
+        }
+        let current = lock
             .open(path, OFlags::RDWR | OFlags::APPEND | OFlags::CREATE)
             .map_err(|source| LogError::io("open", path, source))?;
-        Ok((file, about.len()))
+        let length = current.1.len();
+        Ok((current, length))
     }
 
     /// Puts new lines in the place of a torn tail, which is kept aside first.
@@ -322,7 +353,7 @@ impl SignalLog {
     }
 
     /// Makes room: the current file gets its number and a new one takes its place.
-    fn rotate(&self, lock: &Lock, file: &File) -> Result<File, LogError> {
+    fn rotate(&self, lock: &Lock, file: &File) -> Result<Current, LogError> {
         let path = &self.files.current;
         let mut head = [0; 32];
         let read = file
@@ -334,7 +365,7 @@ impl SignalLog {
             .ok_or_else(|| LogError::Foreign { path: path.clone() })?;
         let rotated = self.files.segment(first_seq, false);
         std::fs::rename(path, &rotated).map_err(|source| LogError::io("rename", path, source))?;
-        self.open_current(lock).map(|(file, _)| file)
+        self.open_current(lock, None).map(|(current, _)| current)
     }
 
     fn sync(&self, file: &File, is_new: bool) -> io::Result<()> {

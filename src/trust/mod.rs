@@ -23,7 +23,6 @@ pub use self::look::Look;
 pub(crate) use self::named::hook_scripts;
 pub use self::named::named_by;
 pub use self::permit::Permit;
-pub use self::scan::scan;
 pub use self::store::Manifest;
 
 use std::path::{Path, PathBuf};
@@ -90,13 +89,14 @@ impl Trust {
         }
     }
 
-    /// Returns the files of the project that may run, or decide over what runs, relative to it.
-    pub fn files(&self, root: &Path) -> Vec<String> {
+    /// Returns the files of the project that may run, or decide over what runs, relative to it; `may_extend` says whether its
+    /// layers may extend other files.
+    pub(crate) fn files(&self, root: &Path, may_extend: bool) -> Vec<String> {
         match &self.0 {
-            Inner::Everything => scan(root),
+            Inner::Everything => scan::scan(root, may_extend),
             Inner::Project(project) => match project.loaded() {
                 Some(manifest) => manifest.files.keys().cloned().collect(),
-                None => project.paths(),
+                None => project.paths(may_extend),
             },
         }
     }

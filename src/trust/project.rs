@@ -100,8 +100,8 @@ impl Project {
     }
 
     /// Returns the files and folders that can run or decide.
-    pub(super) fn paths(&self) -> Vec<String> {
-        let mut paths = scan(&self.root);
+    pub(super) fn paths(&self, may_extend: bool) -> Vec<String> {
+        let mut paths = scan(&self.root, may_extend);
         for path in &self.further {
             // A folder is looked at whole, a file with the scripts that it names.
             paths.push(path.clone());
@@ -111,7 +111,7 @@ impl Project {
     }
 
     pub(super) fn content(&self) -> io::Result<Content> {
-        let paths = self.paths();
+        let paths = self.paths(true);
         let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
         let mut content = Content::read(&self.root, &paths)?;
         for command in custom_commands(&self.root, &self.issues) {

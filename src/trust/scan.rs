@@ -11,9 +11,10 @@ use crate::regular_file;
 const LAYERS: &[&str] = &[".ahp/hooks.yaml", ".ahp/hooks.local.yaml"];
 
 /// Returns every file and folder of the project that can run or decide: its layers, their packs, script oracles, HOOK.md
-/// folders, and the scripts that they name. Sorted, relative to the root.
-pub fn scan(root: &Path) -> Vec<String> {
-    let (mut paths, mut nodes): (Vec<_>, Vec<_>) = read_layers(root).into_iter().unzip();
+/// folders, and the scripts that they name. Sorted, relative to the root. That its layers extend other files may be known not to be so.
+pub(super) fn scan(root: &Path, may_extend: bool) -> Vec<String> {
+    let layers = read_layers(root, may_extend).into_iter();
+    let (mut paths, mut nodes): (Vec<_>, Vec<_>) = layers.unzip();
     let layers = paths.len();
     paths.extend([".ahp/oracles".to_owned(), ".agents/hooks".to_owned()]);
     // A user's own policy may bind the hook files that the project has for its hosts.
@@ -22,7 +23,8 @@ pub fn scan(root: &Path) -> Vec<String> {
             paths.extend(named::by_file(root, &file.to_string_lossy()));
         }
     }
-    nodes.extend(paths.iter().skip(layers).map(|path| read(root, path)));
+    let further = paths.iter().skip(layers);
+    nodes.extend(further.map(|path| read(root, path, may_extend)));
     for node in nodes.iter().flatten() {
         if let Some(settings) = node.get("settings") {
             for key in ["oracles", "agent_hooks"] {
@@ -50,17 +52,17 @@ pub(super) fn layers(root: &Path) -> Vec<String> {
 
 /// Returns the layers that are there and the files of the project that they extend, and those that these extend.
 pub(super) fn layers_with_packs(root: &Path) -> Vec<String> {
-    let layers = read_layers(root).into_iter();
+    let layers = read_layers(root, true).into_iter();
     layers.map(|(path, _)| path).collect()
 }
 
 /// Returns these files, each with what it says where it can name something.
-fn read_layers(root: &Path) -> Vec<(String, Option<Node>)> {
+fn read_layers(root: &Path, may_extend: bool) -> Vec<(String, Option<Node>)> {
     let mut next = layers(root);
     let mut found = Vec::new();
     while !next.is_empty() {
         let layer = next.remove(0);
-        let node = read(root, &layer);
+        let node = read(root, &layer, may_extend);
         let extends = node.as_ref().and_then(|node| node.get("extends"));
         let packs = extends.map(strings).unwrap_or_default();
         let dir = root.join(&layer);
@@ -81,9 +83,11 @@ fn read_layers(root: &Path) -> Vec<(String, Option<Node>)> {
 const MAX_LAYER: u64 = 16 << 20;
 
 /// Reads a layer. One that names nothing is not parsed: this is asked at every event.
-fn read(root: &Path, path: &str) -> Option<Node> {
+fn read(root: &Path, path: &str, may_extend: bool) -> Option<Node> {
     let text = regular_file::text(&root.join(path), MAX_LAYER).ok()?;
-    may_name_commands(&text, &["extends", "oracles", "agent_hooks"])
+    let keys = ["oracles", "agent_hooks", "extends"];
+    let keys = keys.get(..keys.len() - usize::from(!may_extend))?;
+    may_name_commands(&text, keys)
         .then(|| parse_yaml(&text, FileId::default(), &mut Vec::new()))
         .flatten()
 }

@@ -17,22 +17,12 @@ use crate::machine_key::ProjectKey;
 use crate::regular_file;
 use crate::signal::hex;
 use crate::stamp::Stamp;
+use crate::words::words;
 
 /// How many runs are remembered.
 const KEPT: usize = 64;
 /// Directories that hold what tools make of the sources, for projects that do not ignore them.
-const MADE_BY_TOOLS: &[&str] = &[
-    ".ahp",
-    ".git",
-    ".gradle",
-    ".hypothesis",
-    ".mypy_cache",
-    ".nyc_output",
-    ".pytest_cache",
-    ".ruff_cache",
-    "__pycache__",
-    "node_modules",
-];
+const MADE_BY_TOOLS: &[&str] = words!("tool-made-folders");
 
 /// SHA-256 over every file of a project that a test could depend on: names, modes and contents.
 ///

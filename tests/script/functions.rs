@@ -9,7 +9,7 @@ use super::scripts::run;
 #[test]
 fn every_example_is_true() {
     let mut wrong = Vec::new();
-    for function in GROUPS.iter().flat_map(|group| group.functions) {
+    for function in GROUPS.iter().flat_map(|group| &group.functions) {
         let (setup, last) = function
             .example
             .rsplit_once("; ")

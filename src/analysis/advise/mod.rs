@@ -24,22 +24,11 @@ use crate::signal::Strength;
 #[serde(rename_all = "kebab-case")]
 pub enum Change {
     /// A key of the binding gets a value, as YAML.
-    Set {
-        /// The key.
-        key: &'static str,
-        /// The value.
-        value: String,
-    },
+    Set { key: &'static str, value: String },
     /// One command more is allowed, with exactly its words: people let this one through, and no other.
-    Allow {
-        /// The command, as `allow_commands` has it.
-        command: String,
-    },
+    Allow { command: String },
     /// The same oracle also advises at an earlier trigger.
-    Teach {
-        /// The trigger.
-        trigger: Trigger,
-    },
+    Teach { trigger: Trigger },
 }
 
 impl Change {

@@ -55,7 +55,6 @@ fn place(value: u64) -> usize {
     usize::try_from(place).unwrap_or(usize::MAX)
 }
 
-/// Returns the least value of a place.
 const fn value(place: u64) -> u64 {
     if place < EXACT {
         return place;

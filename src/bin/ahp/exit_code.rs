@@ -1,6 +1,9 @@
 //! Exit: every exit code and its meaning (spec §9).
 
-use std::process::ExitCode;
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{ExitCode, ExitStatus};
+
+use ahp::verdict::Verdict;
 
 /// What the process ends with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +16,31 @@ pub(crate) enum Exit {
     Blocked,
     /// The code of a program that was run in between.
     Of(u8),
+}
+
+impl Exit {
+    /// What a verdict comes to.
+    pub(crate) fn of(verdict: &Verdict) -> Self {
+        if verdict.stops() {
+            Self::Blocked
+        } else {
+            Self::Success
+        }
+    }
+
+    /// Success, unless something failed.
+    pub(crate) const fn unless(failed: bool) -> Self {
+        if failed { Self::Failure } else { Self::Success }
+    }
+}
+
+/// The code of a program; as a shell tells it, its death by a signal is 128 and the signal's number.
+impl From<ExitStatus> for Exit {
+    fn from(status: ExitStatus) -> Self {
+        let signal = status.signal().map(|signal| 128 + signal);
+        let code = status.code().or(signal).unwrap_or(1);
+        Self::Of(u8::try_from(code & 0xff).unwrap_or(1))
+    }
 }
 
 impl From<Exit> for ExitCode {

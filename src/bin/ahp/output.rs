@@ -67,6 +67,13 @@ pub(crate) fn line(text: impl std::fmt::Display) {
     writeln!(stdout(), "{}", harmless(&text)).ok();
 }
 
+/// Puts a value into an object that is to be printed.
+pub(crate) fn put(object: &mut serde_json::Value, key: &str, value: impl Into<serde_json::Value>) {
+    if let Some(object) = object.as_object_mut() {
+        object.insert(key.to_owned(), value.into());
+    }
+}
+
 /// Prints a line on stderr; what of it would steer the terminal, or a CI system that reads along, is written out.
 pub(crate) fn error(text: impl std::fmt::Display) {
     let text = text.to_string();

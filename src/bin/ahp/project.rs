@@ -83,9 +83,19 @@ pub(crate) fn engine(locations: Locations) -> EngineBuilder {
         .background(background::start())
 }
 
+/// Ends to make an engine.
+pub(crate) fn built(engine: EngineBuilder) -> Result<Engine, String> {
+    engine.build().map_err(|error| error.to_string())
+}
+
 /// Makes the engine of the project around a directory.
 pub(crate) fn engine_at(dir: Option<&Path>) -> Result<Engine, String> {
-    engine(locations(dir)).build().map_err(|e| e.to_string())
+    built(engine(locations(dir)))
+}
+
+/// Makes the engine of a project that writes no log.
+pub(crate) fn quiet_engine(locations: Locations) -> Result<Engine, String> {
+    built(engine(locations).without_log())
 }
 
 /// Prints the faults and warnings of a policy on stderr; returns whether it is broken.

@@ -24,7 +24,7 @@ use self::file::{
 use self::network::{is_socket, prints_foreign};
 use super::digest::Digest;
 use super::place::{self, Place};
-use super::{index, secret, sql};
+use super::{losses, secret, sql};
 use crate::secret::{holds_secret, is_secret_file, is_secret_variable};
 use crate::shell::{Invocation, Stdin, Word, before_action, destination, file_name, found_by_find};
 use crate::words::words;
@@ -41,14 +41,39 @@ pub(super) enum Predicate {
 /// Whether a name fits what a pattern gives.
 type Fits<'a> = dyn Fn(&str) -> bool + 'a;
 
+/// Returns the predicate that a rule of the program's own names; one that there is not does not compile.
+#[expect(
+    clippy::panic,
+    reason = "it is asked when the tables of rules are compiled"
+)]
+pub(super) const fn known(name: &str) -> Predicate {
+    match find(name) {
+        Some(found) => found,
+        None => panic!("a rule names a predicate that there is not"),
+    }
+}
+
+const fn is_same(mut one: &[u8], mut other: &[u8]) -> bool {
+    if one.len() != other.len() {
+        return false;
+    }
+    while let ([first, rest @ ..], [begin, others @ ..]) = (one, other) {
+        if *first != *begin {
+            return false;
+        }
+        (one, other) = (rest, others);
+    }
+    true
+}
+
 macro_rules! predicates {
     ($($name:literal $kind:ident $test:expr;)*) => {
         /// Returns the predicate of a name.
-        pub(super) fn find(name: &str) -> Option<Predicate> {
-            match name {
-                $($name => Some(Predicate::$kind($test)),)*
-                _ => None,
-            }
+        pub(super) const fn find(name: &str) -> Option<Predicate> {
+            $(if is_same(name.as_bytes(), $name.as_bytes()) {
+                return Some(Predicate::$kind($test));
+            })*
+            None
         }
     };
 }
@@ -223,7 +248,7 @@ predicates! {
     // Stores of data and services.
     "clears" Plain client::clears;
     "client" Plain |d, _| client::is_client(d);
-    "unknown-client" Plain |d, _| client::is_client(d) && !index::knows(&d.invocation.program);
+    "unknown-client" Plain |d, _| client::is_client(d) && !losses::knows(&d.invocation.program);
     "calls-service" Of |d, fits| service::effects(d).iter().any(|effect| fits(effect));
     "empties-tables" Plain |d, _| content::empties_tables(d);
     "given-drop" Plain |d, _| naming::is_given_drop(d);

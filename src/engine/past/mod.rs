@@ -332,6 +332,12 @@ impl Past for EventPast {
         provenance::is_asked(facts, self.origins(facts).ok()?.as_ref(), &self.acts)
     }
 
+    fn injection_score(&self, facts: &Facts) -> Option<u8> {
+        facts.event().whole_session()?;
+        let origins = self.origins(facts).ok()?;
+        Some(provenance::injection_score(facts, origins.as_ref()))
+    }
+
     fn age(&self, facts: &Facts) -> Option<f64> {
         let state = self.state(Scope::Session, facts).ok()?;
         let first = state.first()?;

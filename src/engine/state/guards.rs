@@ -28,13 +28,14 @@ fn is_kept(program: &Path) -> bool {
             .any(|part| MADE.iter().any(|made| part == *made))
 }
 
-/// Returns what no agent may change: what is known of our own places and of the hosts', and what this policy adds.
+/// Returns what no agent may change: what is known of our own places and of the hosts', and what this policy adds: the programs
+/// that it names, and the files that its layers may extend.
 pub(super) fn guards(
     shared: &Shared,
     origins: &Origins,
     finder: &Finder,
     config: &Config,
-    programs: &[PathBuf],
+    (programs, may_extend): (&[PathBuf], bool),
 ) -> Guards {
     let Origin::Files(locations) = &shared.origin else {
         return Guards::new(Roots::new(shared.root(), shared.home.clone()), Vec::new());
@@ -67,5 +68,5 @@ pub(super) fn guards(
     let programs = programs.iter().cloned().chain(of_hooks);
     let programs = programs.filter(|path| is_kept(path));
     further.extend(programs.map(|path| GuardedDir::whole(&path)));
-    Guards::new(roots, further).with_programs(finder.trust().clone())
+    Guards::new(roots, further).with_programs(finder.trust().clone(), may_extend)
 }

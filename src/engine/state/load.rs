@@ -108,6 +108,7 @@ impl State {
             scripts::take_in(&finder, &mut loaded)
         };
         origins.add(beside.files.into_iter());
+        let may_extend = loaded.may_extend();
         let cache_entry = locations.and_then(|locations| loaded.cache_entry(locations));
         let is_of_project = locations.is_some_and(|locations| loaded.is_of_project(locations));
         let Loaded {
@@ -189,7 +190,7 @@ impl State {
             });
             opened.map_err(|fault| faults.push(*fault)).ok()
         });
-        let guards = guards(shared, &origins, &finder, &config, &programs).into();
+        let guards = guards(shared, &origins, &finder, &config, (&programs, may_extend)).into();
         // What they name is guarded as they say it now.
         let outside = programs
             .iter()

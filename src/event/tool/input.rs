@@ -4,39 +4,13 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use crate::words::words;
+
 /// The fields of an object.
 type Fields = serde_json::Map<String, Value>;
 
 /// The fields that hold a path, or a list of paths, or a list of objects with paths.
-pub(super) const PATH: &[&str] = &[
-    "file_path",
-    "filePath",
-    "file_paths",
-    "filePaths",
-    "path",
-    "paths",
-    "file",
-    "files",
-    "filename",
-    "target_file",
-    "targetFile",
-    "target_path",
-    "target_notebook",
-    "targetNotebook",
-    "notebook_path",
-    "notebookPath",
-    "absolute_path",
-    "dir_path",
-    "dirPath",
-    "directory",
-    "old_path",
-    "new_path",
-    "source_path",
-    "destination_path",
-    "relative_path",
-    "relative_workspace_path",
-    "destination",
-];
+pub(super) const PATH: &[&str] = words!("path-fields");
 
 /// The fields that hold paths where they stand together: one alone may be anything.
 const MOVES: &[(&str, &str)] = &[
@@ -50,32 +24,7 @@ const MOVES: &[(&str, &str)] = &[
 ];
 
 /// The fields that hold text that is written.
-pub(super) const CONTENT: &[&str] = &[
-    "content",
-    "contents",
-    "file_text",
-    "fileText",
-    "new_string",
-    "newString",
-    "new_str",
-    "newStr",
-    "new_text",
-    "newText",
-    "new_content",
-    "newContent",
-    "new_source",
-    "newSource",
-    "new_code",
-    "newCode",
-    "insert_text",
-    "code_edit",
-    "code",
-    "text",
-    "replace",
-    "replacement",
-    "new",
-    "diff",
-];
+pub(super) const CONTENT: &[&str] = words!("content-fields");
 
 /// How deep lists of edits and files are searched: `edits[].file_path` and the like.
 const DEPTH: usize = 4;
@@ -137,19 +86,7 @@ pub(super) fn urls(input: &Value) -> Vec<String> {
 /// Returns what a tool gave back, as text.
 pub(super) fn output(value: &Value) -> Option<String> {
     /// The fields that hold the words, in the order in which a person would want to read them.
-    const WORDS: &[&str] = &[
-        "llmContent",
-        "text_result_for_llm",
-        "textResultForLlm",
-        "stdout",
-        "stderr",
-        "output",
-        "result",
-        "content",
-        "text",
-        "message",
-        "error",
-    ];
+    const WORDS: &[&str] = words!("result-fields");
     match value {
         Value::Null => None,
         Value::String(text) => Some(text.clone()),

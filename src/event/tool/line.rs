@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::shell_word::quoted;
+use crate::words::words;
 
 /// The fields of an object.
 type Fields = serde_json::Map<String, Value>;
@@ -11,17 +12,7 @@ type Fields = serde_json::Map<String, Value>;
 const DEPTH: usize = 16;
 
 /// The fields that say outright that they hold a command line, best first.
-const NAMES_COMMAND: &[&str] = &[
-    "command",
-    "cmd",
-    "cli_command",
-    "cliCommand",
-    "commands",
-    "command_line",
-    "commandLine",
-    "shell_command",
-    "shellCommand",
-];
+const NAMES_COMMAND: &[&str] = words!("command-fields");
 
 /// The fields of a shell that hold its command line where none says so outright, best first.
 const MAY_BE_COMMAND: &[&str] = &["script", "chars", "input"];
@@ -34,15 +25,7 @@ const PROGRAM: &[&str] = &["program", "executable", "binary", "exe"];
 
 /// The fields that hold the directory in which a tool runs its command, in lower case and without `_` and `-`; the first one that
 /// is there counts. A place that is guarded is one under any other name.
-const WORK_DIR: &[&str] = &[
-    "dirpath",
-    "workdir",
-    "workingdir",
-    "workingdirectory",
-    "directory",
-    "cwd",
-    "dir",
-];
+const WORK_DIR: &[&str] = words!("work-directory-fields");
 
 /// Returns the command line, or those of all fields that say that they hold one: which of them is run nobody knows. The words
 /// of an argument vector are quoted and joined.

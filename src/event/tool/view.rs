@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::super::parse_json;
 use super::patch::Patch;
 use super::{McpTool, ToolCall, ToolKind, input, line, mcp, names, path};
+use crate::words::words;
 
 /// A tool call in the common vocabulary.
 #[derive(Clone, Debug)]
@@ -192,49 +193,7 @@ impl ToolView {
 }
 
 /// Words in the names of tools that read, ask or tell.
-const LOOKING: &[&str] = &[
-    "ask",
-    "check",
-    "complet",
-    "definition",
-    "describe",
-    "diagnos",
-    "diff",
-    "exists",
-    "explain",
-    "fetch",
-    "find",
-    "get",
-    "glob",
-    "grep",
-    "hover",
-    "inspect",
-    "lint",
-    "list",
-    "look",
-    "lsp",
-    "memory",
-    "message",
-    "notify",
-    "open",
-    "plan",
-    "preview",
-    "query",
-    "question",
-    "read",
-    "reference",
-    "report",
-    "search",
-    "show",
-    "status",
-    "symbol",
-    "task",
-    "think",
-    "todo",
-    "tree",
-    "upload",
-    "view",
-];
+const LOOKING: &[&str] = words!("looking-words");
 
 /// Reads an input that its host put into a string as JSON.
 pub(crate) fn decoded(value: &Value) -> Option<Value> {
@@ -271,14 +230,7 @@ fn patch_texts(given: &Value) -> Vec<&str> {
 }
 
 /// The fields that may hold a patch.
-pub(super) const PATCH: &[&str] = &[
-    "command",
-    "input",
-    "patch",
-    "patchText",
-    "patch_text",
-    "diff",
-];
+pub(super) const PATCH: &[&str] = words!("patch-fields");
 
 /// Whether a text has the signs of a patch.
 pub(super) fn may_be_patch(text: &str) -> bool {

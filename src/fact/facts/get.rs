@@ -61,7 +61,10 @@ impl Facts {
                     FactValue::count(text.lines().count())
                 })
             }
-            Fact::ToolOutward | Fact::ToolArgumentsFrom | Fact::ToolAsked
+            Fact::ToolOutward
+            | Fact::ToolArgumentsFrom
+            | Fact::ToolAsked
+            | Fact::ToolInjectionScore
                 if event.trigger != Trigger::PreToolUse || event.tool.is_none() =>
             {
                 FactValue::Absent
@@ -73,6 +76,11 @@ impl Facts {
             Fact::ToolAsked => {
                 let told = self.0.past.as_ref().and_then(|past| past.asked(self));
                 told.map_or(FactValue::Unknown, FactValue::Boolean)
+            }
+            Fact::ToolInjectionScore => {
+                let past = self.0.past.as_ref();
+                let told = past.and_then(|past| past.injection_score(self));
+                told.map_or(FactValue::Unknown, |score| FactValue::count(score.into()))
             }
             Fact::ToolArgumentsFrom => {
                 let ask = || self.0.past.as_ref()?.arguments_from(self);

@@ -19,6 +19,7 @@ use crate::event::ToolKind;
 use crate::oracle::toolchain::in_time;
 use crate::oracle::{HookContext, OracleError};
 use crate::process::Exit;
+use crate::words::words;
 use crate::workspace::{Change, Changes, GitError, git};
 
 /// How much of a diff is read.
@@ -224,22 +225,7 @@ fn add_untracked(
 }
 
 /// What `check-attr` says of files without an encoding, and how the encodings begin in which ASCII is known again.
-const ALIKE: &[&str] = &[
-    "unspecified",
-    "unset",
-    "set",
-    "utf-8",
-    "utf8",
-    "utf-16",
-    "utf16",
-    "utf-32",
-    "utf32",
-    "iso-8859",
-    "latin",
-    "windows-125",
-    "ascii",
-    "us-ascii",
-];
+const ALIKE: &[&str] = words!("plain-encodings");
 
 /// Marks files that are kept here in an encoding in which text does not look as git will keep it.
 fn tell_encodings(context: &HookContext, files: &mut [Added]) -> Result<(), OracleError> {

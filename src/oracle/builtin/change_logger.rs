@@ -10,7 +10,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::diagnostic::Code;
 use crate::event::{ToolKind, Trigger};
 use crate::fact::FactSource;
 use crate::oracle::wording::counted;
@@ -62,7 +61,7 @@ const MOST_FILES: usize = 2000;
 ///       when:
 ///         tool.kind: [write, edit, delete, shell]
 /// ```
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct ChangeLogger {
     /// How much is recorded: with `debug`, unchanged files too; with `info`, every change; with `warn`, only deleted files.
@@ -84,15 +83,6 @@ enum Level {
     Info,
     /// Only deleted files.
     Warn,
-}
-
-impl Default for ChangeLogger {
-    fn default() -> Self {
-        Self {
-            log_level: Level::Info,
-            path: None,
-        }
-    }
 }
 
 /// What a file holds, in figures.
@@ -169,19 +159,7 @@ impl ChangeLogger {
     fn build(config: &OracleConfig<'_>) -> Result<Self, ConfigError> {
         let oracle: Self = config.decode()?;
         if let Some(path) = &oracle.path {
-            let leads_out = Path::new(path).components().any(|part| {
-                !matches!(
-                    part,
-                    std::path::Component::Normal(_) | std::path::Component::CurDir
-                )
-            });
-            if leads_out || path.trim().is_empty() {
-                return Err(config.error_at(
-                    "path",
-                    Code::BadValue,
-                    format!("`{path}` does not lie in the project; expected a relative path without `..`"),
-                ));
-            }
+            config.inner_path("path", path)?;
         }
         Ok(oracle)
     }

@@ -8,7 +8,6 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::values::Texts;
-use crate::diagnostic::Code;
 use crate::event::Trigger;
 use crate::fact::FactSource;
 use crate::oracle::wording::{counted, listed};
@@ -116,9 +115,8 @@ impl ChecklistValidator {
             } else {
                 String::new()
             };
-            return Err(config.error_at(
+            return Err(config.bad_value(
                 "min_completion_rate",
-                Code::BadValue,
                 format!("`{rate}` is not a share of a whole; expected 0 to 1{hint}"),
             ));
         }

@@ -12,8 +12,7 @@ use serde::Deserialize;
 
 use crate::diagnostic::Code;
 use crate::fact::Facts;
-use crate::oracle::external::command;
-use crate::oracle::external::command::{Dialect, HookFile};
+use crate::oracle::external::command::{self, Dialect, HookFile};
 use crate::oracle::{
     ConfigError, Definition, HookContext, Oracle, OracleConfig, OracleError, Programs,
 };

@@ -134,20 +134,15 @@ impl Validator {
                 None => None,
             };
         if written.max_subject_length == 0 {
-            return Err(config.error_at(
+            return Err(config.bad_value(
                 "max_subject_length",
-                Code::BadValue,
                 "`0` would accept no message; expected a whole number of at least 1",
             ));
         }
         let mut fields = Vec::new();
         for name in &written.required_fields.0 {
             let field = Field::find(name).ok_or_else(|| {
-                config.error_at(
-                    "required_fields",
-                    Code::BadValue,
-                    format!("`{name}` is neither `type`, `scope`, `issue`, `body` nor a trailer such as `signed-off-by`"),
-                )
+                config.bad_value("required_fields", format!("`{name}` is neither `type`, `scope`, `issue`, `body` nor a trailer such as `signed-off-by`"))
             })?;
             fields.push(field);
         }

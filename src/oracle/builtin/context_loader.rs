@@ -7,7 +7,6 @@ use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::diagnostic::Code;
 use crate::event::Trigger;
 use crate::fact::FactSource;
 use crate::oracle::wording::counted;
@@ -15,6 +14,7 @@ use crate::oracle::{
     ConfigError, Definition, HookContext, Oracle, OracleConfig, OracleError, Programs,
 };
 use crate::signal::{Intensity, Signal};
+use crate::words::words;
 use crate::workspace::{ChecklistItem, CommitsOf, Issue};
 
 pub(super) static DEFINITION: Definition = Definition {
@@ -41,16 +41,7 @@ pub(super) static DEFINITION: Definition = Definition {
 const MOST_NAMED: usize = 30;
 
 /// Headings below which an issue says what it is for.
-const OBJECTIVES: [&str; 8] = [
-    "Objective",
-    "Objectives",
-    "Goal",
-    "Summary",
-    "Description",
-    "目标",
-    "目的",
-    "概述",
-];
+const OBJECTIVES: &[&str] = words!("objective-headings");
 
 /// Tells the agent what it needs to know about its issue.
 ///
@@ -125,9 +116,8 @@ impl ContextLoader {
     fn build(config: &OracleConfig<'_>) -> Result<Self, ConfigError> {
         let oracle: Self = config.decode()?;
         if oracle.max_bytes < 256 {
-            return Err(config.error_at(
+            return Err(config.bad_value(
                 "max_bytes",
-                Code::BadValue,
                 format!(
                     "{} bytes are too few to say anything; expected at least 256",
                     oracle.max_bytes
@@ -175,10 +165,7 @@ impl ContextLoader {
             Ok(commits) if commits.is_empty() => return,
             Ok(commits) => commits,
             Err(error) => {
-                line(
-                    text,
-                    format_args!("\nRecent commits are not known: {error}"),
-                );
+                writeln!(text, "\nRecent commits are not known: {error}").ok();
                 return;
             }
         };
@@ -188,23 +175,17 @@ impl ContextLoader {
             "\nRecent commits on these files:\n"
         });
         for commit in commits {
-            line(
+            writeln!(
                 text,
-                format_args!(
-                    "- {} {} {} ({})",
-                    commit.short_id(),
-                    commit.time.format("%Y-%m-%d"),
-                    commit.subject(),
-                    commit.author
-                ),
-            );
+                "- {} {} {} ({})",
+                commit.short_id(),
+                commit.time.format("%Y-%m-%d"),
+                commit.subject(),
+                commit.author
+            )
+            .ok();
         }
     }
-}
-
-/// Writes one line; a `String` takes it always.
-fn line(text: &mut String, arguments: std::fmt::Arguments<'_>) {
-    writeln!(text, "{arguments}").ok();
 }
 
 fn head(issue: &Issue) -> String {
@@ -226,7 +207,7 @@ fn state(issue: &Issue) -> String {
 fn write_objective(text: &mut String, issue: &Issue) {
     let objective = OBJECTIVES.iter().find_map(|name| issue.section(name));
     if let Some(objective) = objective {
-        line(text, format_args!("\nObjective:\n{objective}"));
+        writeln!(text, "\nObjective:\n{objective}").ok();
     }
 }
 
@@ -235,16 +216,15 @@ fn write_checklist(text: &mut String, issue: &Issue) {
     if total == 0 {
         return;
     }
-    line(
+    writeln!(
         text,
-        format_args!("\nChecklist: {done} of {} done", counted(total, "item")),
-    );
+        "\nChecklist: {done} of {} done",
+        counted(total, "item")
+    )
+    .ok();
     let open: Vec<&ChecklistItem> = issue.items().filter(|item| item.is_open()).collect();
     for item in open.iter().take(MOST_NAMED) {
-        line(
-            text,
-            format_args!("- [{}] {} (line {})", item.id, item.text, item.line),
-        );
+        writeln!(text, "- [{}] {} (line {})", item.id, item.text, item.line).ok();
     }
     write_more(text, open.len());
 }
@@ -260,14 +240,14 @@ fn write_files(text: &mut String, files: &[String], context: &HookContext) {
             Err(_) if context.workspace().exists(path) => "a folder".to_owned(),
             Err(_) => "not there".to_owned(),
         };
-        line(text, format_args!("- {path} ({size})"));
+        writeln!(text, "- {path} ({size})").ok();
     }
     write_more(text, files.len());
 }
 
 fn write_more(text: &mut String, count: usize) {
     if count > MOST_NAMED {
-        line(text, format_args!("- and {} more", count - MOST_NAMED));
+        writeln!(text, "- and {} more", count - MOST_NAMED).ok();
     }
 }
 
@@ -285,22 +265,20 @@ fn write_relations(text: &mut String, issue: &Issue, context: &HookContext) -> V
         if std::mem::take(&mut first) {
             text.push('\n');
         }
-        match context.workspace().issue(id) {
+        let told = match context.workspace().issue(id) {
             Ok(Some(other)) => {
                 let title = other.title.as_deref().unwrap_or("(no title)");
-                line(
-                    text,
-                    format_args!("{relation} {id}: {title}{}", state(&other)),
-                );
                 if relation == "Depends on" && !other.is_finished() {
                     waiting.push(format!(
                         "Finish {id} first, or make sure that nothing of it is needed: {title}"
                     ));
                 }
+                format!(": {title}{}", state(&other))
             }
-            Ok(None) => line(text, format_args!("{relation} {id} (no such issue)")),
-            Err(error) => line(text, format_args!("{relation} {id} ({error})")),
-        }
+            Ok(None) => " (no such issue)".to_owned(),
+            Err(error) => format!(" ({error})"),
+        };
+        writeln!(text, "{relation} {id}{told}").ok();
     }
     waiting
 }

@@ -5,14 +5,11 @@ use std::fmt;
 use std::time::Duration;
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use schemars::json_schema;
-use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::de;
-use serde::{Deserialize, Deserializer, Serialize};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, de};
 
 use crate::glob;
 
-/// One text, or a list of texts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub(super) struct Texts(pub(super) Vec<String>);

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::fact::Facts;
 use crate::shell::{Invocation, Word, lexical};
+use crate::words::words;
 use crate::workspace::{Change, ChangedFile, GitError};
 
 /// Returns the files that the commits of the event's command line would take.
@@ -54,7 +55,6 @@ pub(super) fn files(facts: &Facts) -> Result<BTreeSet<String>, GitError> {
     Ok(committed)
 }
 
-/// One call of git.
 struct Call<'a> {
     invocation: &'a Invocation,
     name: &'a str,
@@ -123,20 +123,7 @@ impl<'a> Call<'a> {
 /// Whether an option of `git commit` takes the next word: `--author`, `-m`, and so `-am`.
 fn takes_value(option: &str) -> bool {
     match option.strip_prefix("--") {
-        Some(name) => matches!(
-            name,
-            "author"
-                | "cleanup"
-                | "date"
-                | "file"
-                | "fixup"
-                | "message"
-                | "reedit-message"
-                | "reuse-message"
-                | "squash"
-                | "template"
-                | "trailer"
-        ),
+        Some(name) => words!("git-commit-values").contains(&name),
         None => option.ends_with(['m', 'F', 'C', 'c', 't']),
     }
 }

@@ -24,18 +24,9 @@ struct Lines {
     reached: BTreeSet<u32>,
 }
 
-/// What was reached of one script.
-#[derive(Clone, Debug)]
-pub struct ScriptLines {
-    /// The script's file, as shown.
-    pub file: String,
-    pieces: BTreeMap<u32, BTreeSet<u32>>,
-    reached: BTreeSet<u32>,
-}
-
-impl ScriptLines {
+impl Lines {
     /// Returns the lines with statements that were never reached.
-    pub fn missed(&self) -> Vec<u32> {
+    fn missed(&self) -> Vec<u32> {
         let of = |reached: bool| {
             self.pieces
                 .iter()
@@ -54,24 +45,19 @@ pub fn record() {
     RECORDING.store(true, Ordering::Relaxed);
 }
 
-/// Returns what was reached of each script that was compiled since.
-pub fn recorded() -> Vec<ScriptLines> {
+/// Returns the scripts that were compiled since, as they are shown, with the lines that were never reached.
+pub fn missed() -> Vec<(String, Vec<u32>)> {
     let scripts = SCRIPTS.lock().unwrap_or_else(PoisonError::into_inner);
-    scripts
+    let missed = scripts
         .iter()
-        .map(|(file, lines)| ScriptLines {
-            file: file.clone(),
-            pieces: lines.pieces.clone(),
-            reached: lines.reached.clone(),
-        })
-        .collect()
+        .map(|(file, lines)| (file.clone(), lines.missed()));
+    missed.filter(|(_, lines)| !lines.is_empty()).collect()
 }
 
 pub(super) fn is_recording() -> bool {
     RECORDING.load(Ordering::Relaxed)
 }
 
-/// Adds what a run has reached.
 pub(super) fn add(file: &str, reached: BTreeSet<u32>) {
     let mut scripts = SCRIPTS.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(lines) = scripts.get_mut(file) {

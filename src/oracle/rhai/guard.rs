@@ -66,7 +66,6 @@ thread_local! {
     static RUN: RefCell<Option<Run>> = const { RefCell::new(None) };
 }
 
-/// What a run has used.
 #[derive(Debug, Default)]
 pub(super) struct Used {
     pub(super) operations: u64,
@@ -74,7 +73,6 @@ pub(super) struct Used {
     pub(super) printed: Vec<String>,
     /// The places that were reached; only where the script was compiled to note them.
     pub(super) reached: BTreeSet<u32>,
-    /// The last of them.
     pub(super) last_reached: Option<u32>,
 }
 

@@ -22,12 +22,12 @@ pub fn reference() -> String {
     }
     line("\n### What a script can call\n".to_owned());
     line("A function can be called as a method of its first argument: `matches(text, regex)` is `text.matches(regex)`. The examples are true in a project with a change that touches `README.md`, `src/api/users.rs` and `src/main.rs`.".to_owned());
-    for group in GROUPS {
+    for group in GROUPS.iter() {
         line(format!("\n#### {}\n", group.title));
         if !group.doc.is_empty() {
             line(format!("{}\n", group.doc));
         }
-        for function in group.functions {
+        for function in &group.functions {
             line(format!("- **`{}`**: {}", function.signature, function.doc));
             line(format!("  ```rhai\n  {}\n  ```", function.example));
         }

@@ -22,7 +22,6 @@ const LANGUAGE: &str = "
 /// A name that nothing has.
 #[derive(Clone, Debug)]
 pub(super) struct UnknownName {
-    /// What is told of it.
     pub(super) told: String,
     pub(super) position: Position,
 }

@@ -12,7 +12,6 @@ use rhai::packages::{
 use super::limits::{Fallible, MAX_CALLS, MAX_ITEMS, MAX_OPERATIONS, MAX_TEXT, failure, too_large};
 use super::{api, context, coverage, guard};
 
-/// Returns the interpreter.
 pub(super) fn engine() -> &'static Engine {
     static ENGINE: OnceLock<Engine> = OnceLock::new();
     ENGINE.get_or_init(build)

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::kept;
 use crate::process::{Exit, ProcessError, Program};
+use crate::words::words;
 use crate::workspace::GitError;
 
 /// How long one question may take. A healthy repository answers within milliseconds. The answer is for all oracles of an
@@ -21,27 +22,7 @@ const INDEX: &str = "GIT_INDEX_FILE";
 
 /// Variables by which a caller, say a git hook that runs `ahp`, points git at another repository or index, or
 /// changes what its commands mean.
-const MISLEADING: [&str; 19] = [
-    "GIT_DIR",
-    "GIT_WORK_TREE",
-    "GIT_COMMON_DIR",
-    INDEX,
-    "GIT_INDEX_VERSION",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-    "GIT_QUARANTINE_PATH",
-    "GIT_NAMESPACE",
-    "GIT_PREFIX",
-    "GIT_INTERNAL_SUPER_PREFIX",
-    "GIT_SHALLOW_FILE",
-    "GIT_EXTERNAL_DIFF",
-    "GIT_DIFF_OPTS",
-    "GIT_LITERAL_PATHSPECS",
-    "GIT_GLOB_PATHSPECS",
-    "GIT_NOGLOB_PATHSPECS",
-    "GIT_ICASE_PATHSPECS",
-    "GIT_TRACE",
-];
+const MISLEADING: &[&str] = words!("misleading-git-variables");
 
 /// The `git` program in one directory.
 #[derive(Clone, Debug)]
@@ -248,7 +229,7 @@ fn plain(dir: &Path, arguments: &[&str]) -> Program {
         .env("GIT_NO_REPLACE_OBJECTS", "1")
         .env("GIT_GRAFT_FILE", "/dev/null")
         .env("GIT_TERMINAL_PROMPT", "0");
-    MISLEADING.into_iter().fold(program, Program::env_remove)
+    MISLEADING.iter().fold(program, Program::env_remove)
 }
 
 /// What stands for a program that merges files: what git does without one.

@@ -170,7 +170,7 @@ pub(crate) fn evaluate(
         Trouble::Event(why.chain([error.to_string()]).collect())
     })?;
     if let Some(why) = too_deep(judge.depth()) {
-        progress.decoded = Some(decoded);
+        progress.decoded = Some(Arc::new(decoded));
         return Err(Trouble::Depth(why));
     }
     if let Some(unknown) = unknown {
@@ -186,7 +186,7 @@ pub(crate) fn evaluate(
             event.git.get_or_insert_with(|| index.clone());
         }
     }
-    let decoded = progress.decoded.insert(decoded).clone();
+    let decoded = progress.decoded.insert(Arc::new(decoded)).clone();
     // `doctor` is not told of what it has sent itself.
     if decoded.session_id.as_deref() != Some(CANARY) {
         for text in &decoded.notes {
@@ -269,7 +269,8 @@ fn unread(
         }
     }
     // What is to be stopped is answered as the command line says.
-    progress.decoded = told.filter(|_| trigger.is_some() && !is_pre);
+    let told = told.filter(|_| trigger.is_some() && !is_pre);
+    progress.decoded = told.map(Arc::new);
 }
 
 /// Judges what comes after a turn, where the host tells only that the agent wants to stop, and lets it.
@@ -312,7 +313,7 @@ fn after_stop(
         }
         let decoded = Decoded {
             host_event: Some(host_event),
-            ..decoded.clone()
+            ..Decoded::clone(decoded)
         };
         decoded.host.answer(&decoded, verdicts, queue);
     }
@@ -336,9 +337,9 @@ fn one(
         engine.keep_first(&state);
     }
     progress.on_error = state.policy().settings().on_error;
-    let mut event = event.clone();
-    event.depth = judge.depth();
-    let prepared = engine.prepare(state, event.clone());
+    let mut judged = event.clone();
+    judged.depth = judge.depth();
+    let prepared = engine.prepare(state, judged);
     progress.found = prepared.found();
     judge.begin(&Upcoming {
         prepared: &prepared,

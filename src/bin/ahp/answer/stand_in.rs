@@ -2,6 +2,7 @@
 
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use ahp::config::{Locations, OnError};
 use ahp::engine::{Clock as _, Found, SystemClock};
@@ -17,7 +18,7 @@ use super::Call;
 /// What is known so far, for an answer that has to be given before the work is done.
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
-    pub(crate) decoded: Option<Decoded>,
+    pub(crate) decoded: Option<Arc<Decoded>>,
     /// What the settings say that a failure gives, if they do.
     pub(crate) on_error: Option<OnError>,
     /// What the verdicts came to, once there are all.
@@ -45,7 +46,7 @@ impl Progress {
             arguments: &call.arguments,
             work_dir,
         };
-        self.decoded = host::decode(&input).ok();
+        self.decoded = host::decode(&input).ok().map(Arc::new);
     }
 }
 
@@ -175,7 +176,7 @@ fn fallback(call: &Call, host: Option<&'static Host>, progress: &Progress, why: 
 /// Returns what was decoded, or else what the command line alone tells: at worst, that it is about a tool.
 fn stand_in(call: &Call, host: Option<&'static Host>, progress: &Progress) -> Decoded {
     if let Some(decoded) = &progress.decoded {
-        return decoded.clone();
+        return Decoded::clone(decoded);
     }
     let host = host.unwrap_or_else(Host::unknown);
     let named = call.event.as_deref().and_then(|e| host.event(e));

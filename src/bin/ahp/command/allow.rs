@@ -29,10 +29,6 @@ pub(crate) struct Args {
     yes: bool,
 }
 
-pub(crate) fn run(args: &Args) -> Exit {
-    allow(args).unwrap_or_else(output::failure)
-}
-
 /// What the tools of hosts do that are no shells, as messages say it: the tool, and the field for what it is done to.
 const DEEDS: &[(&str, &str, &str)] = &[
     ("read", "Read", "file_path"),
@@ -91,7 +87,7 @@ fn calls(locations: &Locations, command: &str) -> Result<Vec<Call>, String> {
     Ok(calls)
 }
 
-fn allow(args: &Args) -> Result<Exit, String> {
+pub(crate) fn run(args: &Args) -> Result<Exit, String> {
     project::decided(args.yes, "to let a command pass")?;
     let command = args.command.trim();
     let locations = project::locations(None);
@@ -176,10 +172,7 @@ fn allow(args: &Args) -> Result<Exit, String> {
 
 /// Judges a call as that of a host would be judged.
 fn verdict(locations: &Locations, call: &Call) -> Result<Verdict, String> {
-    let engine = project::engine(locations.clone())
-        .without_log()
-        .build()
-        .map_err(|error| error.to_string())?;
+    let engine = project::quiet_engine(locations.clone())?;
     if project::print_faults(&engine) {
         return Err("the policy is broken; `ahp check` says where".to_owned());
     }

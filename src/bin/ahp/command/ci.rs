@@ -11,8 +11,7 @@ use ahp::workspace::{DiskWorkspace, GitError};
 
 use super::run::{judge, parse_trigger, tell_if_unchanged, told_base};
 use crate::exit_code::Exit;
-use crate::output;
-use crate::output::Format;
+use crate::output::{self, Format};
 use crate::project;
 use crate::report;
 use crate::report::{Report, is_github};
@@ -51,11 +50,7 @@ enum Whose {
     Head,
 }
 
-pub(crate) fn run(args: &Args) -> Exit {
-    ask(args).unwrap_or_else(output::failure)
-}
-
-fn ask(args: &Args) -> Result<Exit, String> {
+pub(crate) fn run(args: &Args) -> Result<Exit, String> {
     let environment = Environment::of_process();
     let mut locations = Locations::find(&environment, args.work_dir.as_deref());
     // Whatever the variables say: whoever asks by this command asks as CI does.
@@ -68,12 +63,8 @@ fn ask(args: &Args) -> Result<Exit, String> {
     if reports.is_empty() && is_github(&environment) {
         reports.push(Report::Github);
     }
-    let triggers: Result<Vec<Trigger>, String> = args
-        .triggers
-        .iter()
-        .map(|name| parse_trigger(name))
-        .collect();
-    let triggers = triggers?;
+    let triggers = args.triggers.iter().map(|name| parse_trigger(name));
+    let triggers: Vec<Trigger> = triggers.collect::<Result<_, _>>()?;
     if let Some(base) = &told.elsewhere {
         let here = locations.project_root.display();
         let why = format!(
@@ -101,10 +92,7 @@ fn ask(args: &Args) -> Result<Exit, String> {
     }
     let work_dir = locations.work_dir.clone();
     let (root, told) = (locations.project_root.clone(), locations.base.clone());
-    let engine = project::engine(locations)
-        .by_event_time()
-        .build()
-        .map_err(|error| error.to_string())?;
+    let engine = project::built(project::engine(locations).by_event_time())?;
     let state = engine.state();
     let workspace = DiskWorkspace::new(root, state.policy().settings().issues.clone());
     let workspace = workspace.with_base(told);

@@ -13,41 +13,8 @@ const TITLE: Style = AnsiColor::Green.on_default().bold();
 const COMMAND: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
 
-const POLICY: &str = "\
-hooks:
-  pre-issue-submit:
-    - oracle: ChecklistValidator
-      priority: 1
-    - oracle: file-change-limiter
-      priority: 2
-      config: {max_files: 20, action: prompt}
-  post-issue-submit:
-    - oracle: ReviewTrigger
-      config: {notify_reviewers: true}
-";
-
-const ISSUE: &str = "\
----
-id: FEAT-0123
-type: feature
-status: open
-stage: doing
-title: Serve orders over the API
-dependencies: []
-related: []
-tags:
-- '#FEAT-0123'
-files: []
----
-
-## FEAT-0123: Serve orders over the API
-
-## Acceptance criteria
-
-- [x] Orders can be listed
-- [x] Orders can be created
-- [ ] API docs describe both
-";
+const POLICY: &str = include_str!("demo/hooks.yaml");
+const ISSUE: &str = include_str!("demo/issue.md");
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -56,14 +23,7 @@ pub(crate) struct Args {
     keep: Option<PathBuf>,
 }
 
-pub(crate) fn run(args: &Args) -> Exit {
-    match play(args) {
-        Ok(()) => Exit::Success,
-        Err(reason) => output::failure(reason),
-    }
-}
-
-fn play(args: &Args) -> Result<(), String> {
+pub(crate) fn run(args: &Args) -> Result<Exit, String> {
     let stage = Stage::set(args.keep.as_deref())?;
     stage.title("A project with an issue, a policy and a branch that changes 25 files");
     stage.note("cat .ahp/hooks.yaml");
@@ -124,7 +84,7 @@ fn play(args: &Args) -> Result<(), String> {
         ),
         None => "The repository is gone again; `ahp demo --keep DIR` keeps it.".to_owned(),
     });
-    Ok(())
+    Ok(Exit::Success)
 }
 
 /// The throw-away repository; removed when the play is over, unless it is to be kept.

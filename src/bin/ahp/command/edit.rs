@@ -27,11 +27,7 @@ pub(crate) struct Args {
     print: bool,
 }
 
-pub(crate) fn run(args: &Args) -> Exit {
-    edit(args).unwrap_or_else(output::failure)
-}
-
-fn edit(args: &Args) -> Result<Exit, String> {
+pub(crate) fn run(args: &Args) -> Result<Exit, String> {
     let locations = project::locations(None);
     let place = args
         .place
@@ -161,8 +157,7 @@ fn add(locations: &Locations, trigger: Trigger, oracle: &str) -> Result<(PathBuf
 
 /// Refuses the name of an oracle that the project's file cannot bind: it would break the layer.
 fn known(locations: &Locations, oracle: &str) -> Result<(), String> {
-    let engine = project::engine(locations.clone()).without_log().build();
-    let state = engine.map_err(|e| e.to_string())?.state();
+    let state = project::quiet_engine(locations.clone())?.state();
     let found = state
         .lookup()
         .oracle(oracle, LayerSource::Project, Span::default());
@@ -197,11 +192,7 @@ fn open(environment: &Environment, file: &Path, line: u32) -> Result<Exit, Strin
     for fault in &loaded.diagnostics {
         output::error(output::diagnostic(fault, &loaded.sources));
     }
-    Ok(if loaded.is_broken() {
-        Exit::Failure
-    } else {
-        Exit::Success
-    })
+    Ok(Exit::unless(loaded.is_broken()))
 }
 
 /// Returns the arguments by which an editor opens a file at a line.
@@ -212,11 +203,9 @@ fn at_line(program: &str, file: &Path, line: u32) -> Vec<String> {
     let file = file.display();
     match name.unwrap_or_default() {
         "code" | "code-insiders" | "codium" | "cursor" | "windsurf" => {
-            vec![
-                "--wait".to_owned(),
-                "--goto".to_owned(),
-                format!("{file}:{line}"),
-            ]
+            ["--wait", "--goto", &format!("{file}:{line}")]
+                .map(str::to_owned)
+                .to_vec()
         }
         "hx" | "helix" | "subl" | "zed" => vec![format!("{file}:{line}")],
         "vi" | "vim" | "nvim" | "nano" | "emacs" | "emacsclient" | "micro" | "kak" | "joe" => {

@@ -1,7 +1,6 @@
 //! ahp exec: runs a command between its pre- and post-hooks.
 
 use std::borrow::Cow;
-use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
@@ -27,8 +26,8 @@ pub(crate) struct Args {
     command: Vec<String>,
 }
 
-pub(crate) fn run(args: &Args) -> Exit {
-    gate(&args.command).unwrap_or_else(output::failure)
+pub(crate) fn run(args: &Args) -> Result<Exit, String> {
+    gate(&args.command)
 }
 
 /// Runs a command between its hooks; a blocked one is not started.
@@ -41,9 +40,7 @@ pub(crate) fn gate(command: &[String]) -> Result<Exit, String> {
         "Bash",
         serde_json::json!({ "command": command }),
     ));
-    let engine = project::engine(locations)
-        .build()
-        .map_err(|e| e.to_string())?;
+    let engine = project::built(project::engine(locations))?;
     let facts = engine.facts(&engine.state(), Arc::new(event.clone()));
     let Some(analysis) = facts.shell() else {
         return start(command);
@@ -88,7 +85,6 @@ pub(crate) fn gate(command: &[String]) -> Result<Exit, String> {
     Ok(exit)
 }
 
-/// Returns the issue commands that have hooks.
 fn gated(analysis: &Analysis) -> Vec<IssueCommand> {
     let mut commands = analysis.issue_commands();
     commands.retain(|c| Trigger::of_issue_verb(&c.verb, true).is_some());
@@ -141,14 +137,12 @@ fn issue_event(event: &Event, trigger: Trigger, issue: &IssueCommand) -> Event {
     if let Some(solution) = &issue.solution {
         context.insert("solution".to_owned(), solution.as_str().into());
     }
-    {
-        let mut event = event.clone();
-        event.trigger = trigger;
-        event.issue_id.clone_from(&issue.issue_id);
-        event.tool = None;
-        event.context = context;
-        event
-    }
+    let mut event = event.clone();
+    event.trigger = trigger;
+    event.issue_id.clone_from(&issue.issue_id);
+    event.tool = None;
+    event.context = context;
+    event
 }
 
 fn issue_name(issue: &IssueCommand) -> &str {
@@ -165,9 +159,7 @@ fn say(verdict: &Verdict, subject: &str) -> bool {
 
 /// Runs the command with the terminal as it is, and returns its own exit code.
 fn start(command: &[String]) -> Result<Exit, String> {
-    let (program, arguments) = command
-        .split_first()
-        .ok_or_else(|| "no command was given".to_owned())?;
+    let (program, arguments) = command.split_first().ok_or("no command was given")?;
     #[expect(
         clippy::disallowed_methods,
         reason = "the command gets the terminal itself and may take as long as it likes"
@@ -176,10 +168,5 @@ fn start(command: &[String]) -> Result<Exit, String> {
         .args(arguments)
         .status()
         .map_err(|e| format!("cannot start `{program}`: {e}"))?;
-    // A shell tells a death by signal as 128 and the signal's number.
-    let code = status
-        .code()
-        .or_else(|| status.signal().map(|signal| 128 + signal))
-        .unwrap_or(1);
-    Ok(Exit::Of(u8::try_from(code & 0xff).unwrap_or(1)))
+    Ok(status.into())
 }

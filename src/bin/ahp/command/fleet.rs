@@ -38,8 +38,8 @@ pub(crate) struct BundleArgs {
     arguments: Vec<OsString>,
 }
 
-pub(crate) fn run(args: &Args) -> Exit {
-    help("fleet", &args.arguments).unwrap_or_else(|| become_it(&args.arguments))
+pub(crate) fn run(args: &Args) -> Result<Exit, String> {
+    help("fleet", &args.arguments).map_or_else(|| become_it(&args.arguments), Ok)
 }
 
 /// Says what a command is, where that is asked and the program that knows it all is not there.
@@ -60,17 +60,15 @@ fn help(command: &str, arguments: &[OsString]) -> Option<Exit> {
     Some(Exit::Success)
 }
 
-/// As `ahp fleet bundle`.
-pub(crate) fn run_bundle(args: &BundleArgs) -> Exit {
+pub(crate) fn run_bundle(args: &BundleArgs) -> Result<Exit, String> {
     let bundle = std::iter::once(OsString::from("bundle"));
     let all = bundle.chain(args.arguments.iter().cloned());
     let arguments: Vec<OsString> = all.collect();
-    help("bundle", &args.arguments).unwrap_or_else(|| become_it(&arguments))
+    help("bundle", &args.arguments).map_or_else(|| become_it(&arguments), Ok)
 }
 
-fn become_it(arguments: &[OsString]) -> Exit {
-    let gone = find().and_then(|program| Err(command(&program, arguments).exec().to_string()));
-    gone.unwrap_or_else(output::failure)
+fn become_it(arguments: &[OsString]) -> Result<Exit, String> {
+    Err(command(&find()?, arguments).exec().to_string())
 }
 
 /// Starts it with records on its standard input.
@@ -83,11 +81,7 @@ pub(super) fn start(arguments: &[OsString]) -> Result<Child, String> {
 pub(super) fn finish(mut child: Child) -> Result<Exit, String> {
     drop(child.stdin.take());
     let status = child.wait().map_err(|error| error.to_string())?;
-    Ok(if status.success() {
-        Exit::Success
-    } else {
-        Exit::Failure
-    })
+    Ok(Exit::unless(!status.success()))
 }
 
 /// Writes one line to it; an error where it has ended.

@@ -20,10 +20,8 @@ use rustix::buffer::spare_capacity;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 
-use crate::answer;
-use crate::answer::{Call, Deadlines, INDEX, Judge, Past, Progress, Trouble};
-use crate::ask;
-use crate::ask::Asked;
+use crate::answer::{self, Call, Deadlines, INDEX, Judge, Past, Progress, Trouble};
+use crate::ask::{self, Asked};
 use crate::command::install;
 use crate::exit_code::Exit;
 use crate::output;

@@ -6,15 +6,13 @@ use std::path::{Path, PathBuf};
 
 use ahp::diagnostic::{Diagnostic, SourceMap};
 use ahp::event::Trigger;
-use ahp::hook_md;
-use ahp::hook_md::{Hook, entry_point};
+use ahp::hook_md::{self, Hook, entry_point};
 use ahp::trust::Trust;
 use comfy_table::Table;
 use serde_json::json;
 
 use crate::exit_code::Exit;
-use crate::output;
-use crate::output::Format;
+use crate::output::{self, Format};
 use crate::project;
 
 #[derive(Debug, clap::Args)]
@@ -53,7 +51,7 @@ enum Action {
     },
 }
 
-pub(crate) fn run(args: &Args) -> Exit {
+pub(crate) fn run(args: &Args) -> Result<Exit, String> {
     match &args.action {
         Action::List { dir, format } => list(dir.as_deref(), *format),
         Action::Validate { paths } => validate(paths),
@@ -63,7 +61,6 @@ pub(crate) fn run(args: &Args) -> Exit {
             user,
         } => new(name, *trigger, *user),
     }
-    .unwrap_or_else(output::failure)
 }
 
 /// Returns what keeps a hook from running, if something does.
@@ -169,24 +166,17 @@ fn list(dir: Option<&Path>, format: Format) -> Result<Exit, String> {
 }
 
 fn validate(paths: &[PathBuf]) -> Result<Exit, String> {
-    let folders = if paths.is_empty() {
-        let engine = project::engine_at(None)?;
-        let state = engine.state();
-        let hooks = state.hooks();
-        let valid = hooks
-            .into_iter()
-            .flat_map(|hooks| hooks.all().iter().map(|hook| &hook.dir));
-        let broken = hooks
-            .into_iter()
-            .flat_map(|hooks| hooks.broken().iter().map(|broken| &broken.dir));
-        valid.chain(broken).cloned().collect()
-    } else {
-        let mut folders = Vec::new();
-        for path in paths {
-            folders.extend(folders_of(path)?);
+    let mut folders: Vec<PathBuf> = Vec::new();
+    if paths.is_empty() {
+        let state = project::engine_at(None)?.state();
+        if let Some(hooks) = state.hooks() {
+            folders.extend(hooks.all().iter().map(|hook| hook.dir.clone()));
+            folders.extend(hooks.broken().iter().map(|broken| broken.dir.clone()));
         }
-        folders
-    };
+    }
+    for path in paths {
+        folders.extend(folders_of(path)?);
+    }
     if folders.is_empty() {
         output::line("no hooks to check");
         return Ok(Exit::Success);
@@ -213,7 +203,6 @@ fn validate(paths: &[PathBuf]) -> Result<Exit, String> {
     Ok(Exit::Success)
 }
 
-/// Returns the folders of the hooks that a path means.
 fn folders_of(path: &Path) -> Result<Vec<PathBuf>, String> {
     let full = path
         .canonicalize()
@@ -306,15 +295,4 @@ fn new(name: &str, trigger: Trigger, user: bool) -> Result<Exit, String> {
     Ok(Exit::Success)
 }
 
-const SCRIPT: &str = r#"#!/bin/sh
-# stdin: the event as one JSON object. Exit 0: go on. Exit 2: block, the reason on stderr.
-event=$(cat)
-
-case "$event" in
-    *'rm -rf /'*)
-        echo "removing everything is not allowed here" >&2
-        exit 2
-        ;;
-esac
-exit 0
-"#;
+const SCRIPT: &str = include_str!("hook_md/run.sh");

@@ -48,17 +48,13 @@ fn pack_name(text: &str) -> Result<String, Infallible> {
     Ok(text.strip_prefix("ahp:").unwrap_or(text).to_owned())
 }
 
-pub(crate) fn run(args: &Args) -> Exit {
+pub(crate) fn run(args: &Args) -> Result<Exit, String> {
     if args.list {
         for pack in PACKS {
             output::line(format!("{:<16}{}", pack.name, pack.summary()));
         }
-        return Exit::Success;
+        return Ok(Exit::Success);
     }
-    init(args).unwrap_or_else(output::failure)
-}
-
-fn init(args: &Args) -> Result<Exit, String> {
     for name in &args.pack {
         if Pack::find(name).is_none() {
             let names: Vec<_> = PACKS.iter().map(|p| p.name).collect();
@@ -164,7 +160,6 @@ fn extend(file: &Path, packs: &[String]) -> Result<Exit, String> {
     Ok(Exit::Success)
 }
 
-/// Whether a policy extends a pack.
 fn named(policy: &str, pack: &str) -> bool {
     let node = parse_yaml(policy, FileId::default(), &mut Vec::new());
     let extends = node.as_ref().and_then(|node| node.get("extends"));

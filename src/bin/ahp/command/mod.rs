@@ -138,18 +138,17 @@ impl Command {
         )
     }
 
-    /// Runs the command that was asked for.
     pub(crate) fn run(self) -> ExitCode {
         if self.writes_policy() && ask::shield().is_some() {
             let why = "this is the inside of a shield, where nothing that governs the agent can be written; run it outside";
             return output::failure(why).into();
         }
-        let exit = match self {
+        let done = match self {
             Self::Allow(args) => allow::run(&args),
             Self::Bundle(args) => fleet::run_bundle(&args),
             Self::Check(args) => check::run(&args),
             Self::Ci(args) => ci::run(&args),
-            Self::Completions(args) => completions::run(&args),
+            Self::Completions(args) => Ok(completions::run(&args)),
             Self::Demo(args) => demo::run(&args),
             Self::Doctor(args) => doctor::run(&args),
             Self::Edit(args) => edit::run(&args),
@@ -172,10 +171,10 @@ impl Command {
             Self::Shield(args) => shield::run(&args),
             Self::ShieldInner(args) => shield::inner(&args),
             Self::Test(args) => test::run(&args),
-            Self::RunInBackground(args) => run_in_background::run(&args),
+            Self::RunInBackground(args) => Ok(run_in_background::run(&args)),
             Self::Trust(args) => trust::run(&args),
             Self::Uninstall(args) => install::remove(&args),
         };
-        exit.into()
+        done.unwrap_or_else(output::failure).into()
     }
 }

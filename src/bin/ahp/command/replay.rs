@@ -14,10 +14,8 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 
 use crate::exit_code::Exit;
-use crate::log_file;
-use crate::log_file::LogFile;
-use crate::output;
-use crate::output::Format;
+use crate::log_file::{self, LogFile};
+use crate::output::{self, Format};
 use crate::project;
 use crate::view::count;
 
@@ -188,11 +186,7 @@ fn said(verdict: &Verdict) -> Vec<(&str, Strength, String)> {
         .collect()
 }
 
-pub(crate) fn run(args: &Args) -> Exit {
-    replay(args).unwrap_or_else(output::failure)
-}
-
-fn replay(args: &Args) -> Result<Exit, String> {
+pub(crate) fn run(args: &Args) -> Result<Exit, String> {
     let reader = match &args.path {
         Some(path) if !path.exists() => {
             return Err(format!("there is no log at `{}`", path.display()));
@@ -271,11 +265,7 @@ fn replay(args: &Args) -> Result<Exit, String> {
     }
     let is_regression = (args.deny_new_blocks && outcome.newly_blocked > 0)
         || (args.deny_new_allows && outcome.newly_allowed > 0);
-    Ok(if is_regression {
-        Exit::Failure
-    } else {
-        Exit::Success
-    })
+    Ok(Exit::unless(is_regression))
 }
 
 /// Makes an engine of a policy file, or of the layers in force.
@@ -300,13 +290,8 @@ fn engine_of(policy: Option<String>, history: &Arc<SharedHistory>) -> Result<Eng
 }
 
 fn made(builder: EngineBuilder, history: &Arc<SharedHistory>) -> Result<Engine, String> {
-    let engine = builder
-        .without_log()
-        .keeper(Keeper::in_memory())
-        .by_event_time()
-        .history(history.clone())
-        .build()
-        .map_err(|e| e.to_string())?;
+    let builder = builder.without_log().keeper(Keeper::in_memory());
+    let engine = project::built(builder.by_event_time().history(history.clone()))?;
     if project::print_faults(&engine) {
         return Err("the policy is broken; nothing was replayed".to_owned());
     }

@@ -10,10 +10,8 @@ use serde_json::{Map, Value, json};
 
 use crate::ask;
 use crate::exit_code::Exit;
-use crate::log_file;
-use crate::log_file::LogFile;
-use crate::output;
-use crate::output::Format;
+use crate::log_file::{self, LogFile};
+use crate::output::{self, Format};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -77,11 +75,7 @@ fn actor(text: &str) -> Result<Actor, String> {
     }
 }
 
-pub(crate) fn run(args: Args) -> Exit {
-    answer(args).unwrap_or_else(output::failure)
-}
-
-fn answer(args: Args) -> Result<Exit, String> {
+pub(crate) fn run(args: Args) -> Result<Exit, String> {
     let (selector, answer) = if args.stdin {
         let mut text = String::new();
         std::io::stdin()

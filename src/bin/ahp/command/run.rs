@@ -12,8 +12,7 @@ use ahp::verdict::Verdict;
 use ahp::workspace::{ChangeScope, DiskWorkspace, ToldBase, Workspace as _};
 
 use crate::exit_code::Exit;
-use crate::output;
-use crate::output::Format;
+use crate::output::{self, Format};
 use crate::project;
 use crate::report;
 use crate::report::Report;
@@ -62,12 +61,11 @@ pub(crate) struct Args {
     format: Format,
 }
 
-pub(crate) fn run(args: &Args) -> Exit {
-    let done = match &args.events {
+pub(crate) fn run(args: &Args) -> Result<Exit, String> {
+    match &args.events {
         Some(file) => run_many(args, file),
         None => run_one(args),
-    };
-    done.unwrap_or_else(output::failure)
+    }
 }
 
 fn run_one(args: &Args) -> Result<Exit, String> {
@@ -166,12 +164,10 @@ fn engine(args: &Args, event_dir: Option<&Path>, only: Option<Trigger>) -> Resul
     let builder = project::engine(locations)
         .by_event_time()
         .report_skipped(args.format == Format::Json);
-    match only {
+    project::built(match only {
         Some(trigger) => builder.only(trigger),
         None => builder,
-    }
-    .build()
-    .map_err(|e| e.to_string())
+    })
 }
 
 /// Returns the base that a person names on the command line.

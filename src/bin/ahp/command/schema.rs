@@ -11,14 +11,9 @@ use crate::output;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {}
 
-pub(crate) fn run(_: &Args) -> Exit {
-    match Oracles::find() {
-        Ok(oracles) => {
-            output::line(format!("{:#}", of(&oracles)));
-            Exit::Success
-        }
-        Err(error) => output::failure(error),
-    }
+pub(crate) fn run(_: &Args) -> Result<Exit, String> {
+    output::line(format!("{:#}", of(&Oracles::find()?)));
+    Ok(Exit::Success)
 }
 
 /// Returns the schema with every oracle that a project's policy can name.

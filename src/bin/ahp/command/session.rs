@@ -9,8 +9,7 @@ use serde_json::json;
 
 use crate::exit_code::Exit;
 use crate::log_file::LogFile;
-use crate::output;
-use crate::output::Format;
+use crate::output::{self, Format};
 use crate::project;
 use crate::view::count;
 
@@ -57,12 +56,11 @@ struct ForgetArgs {
     all: bool,
 }
 
-pub(crate) fn run(args: &Args) -> Exit {
-    let done = match &args.command {
+pub(crate) fn run(args: &Args) -> Result<Exit, String> {
+    match &args.command {
         Command::Show(args) => show(args),
         Command::Forget(args) => forget(args),
-    };
-    done.unwrap_or_else(output::failure)
+    }
 }
 
 fn show(args: &ShowArgs) -> Result<Exit, String> {

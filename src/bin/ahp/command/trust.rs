@@ -9,8 +9,7 @@ use ahp::trust::{Change, ChangeKind, Look, Trust};
 use serde_json::{Value, json};
 
 use crate::exit_code::Exit;
-use crate::output;
-use crate::output::Format;
+use crate::output::{self, Format};
 use crate::project;
 use crate::view::count;
 
@@ -36,11 +35,7 @@ pub(crate) struct Args {
     format: Format,
 }
 
-pub(crate) fn run(args: &Args) -> Exit {
-    trust(args).unwrap_or_else(output::failure)
-}
-
-fn trust(args: &Args) -> Result<Exit, String> {
+pub(crate) fn run(args: &Args) -> Result<Exit, String> {
     let mut locations = project::named(args.dir.as_deref())?;
     let root = locations.project_root.clone();
     if locations.trust_all {
@@ -50,9 +45,7 @@ fn trust(args: &Args) -> Result<Exit, String> {
     }
     locations.trust_all = false;
     let policy = locations.clone();
-    let engine = project::engine(locations)
-        .build()
-        .map_err(|e| e.to_string())?;
+    let engine = project::built(project::engine(locations))?;
     let state = engine.state();
     let trust = state.trust();
     if args.revoke {
@@ -230,7 +223,7 @@ fn line(state: &str, path: &str, command: Option<&str>) {
 }
 
 fn add_command(told: &mut Value, command: Option<String>) {
-    if let (Some(command), Some(told)) = (command, told.as_object_mut()) {
-        told.insert("command".to_owned(), command.into());
+    if let Some(command) = command {
+        told["command"] = command.into();
     }
 }

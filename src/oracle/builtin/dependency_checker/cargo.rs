@@ -15,10 +15,7 @@ impl Manifest<'_> {
         let above = self.context.root().join(self.dir);
         let is_locked = above.ancestors().any(|dir| dir.join("Cargo.lock").exists());
         if !is_locked {
-            return Ok(vec![self.fault(
-                format!("the lock file of `{}` is missing", self.path),
-                self.command("cargo generate-lockfile"),
-            )]);
+            return Ok(vec![self.unlocked("", "cargo generate-lockfile")]);
         }
         if !self.context.workspace().is_on_disk() {
             return Ok(Vec::new());
@@ -77,16 +74,8 @@ impl Manifest<'_> {
 
     /// Resolves the dependencies as they are locked, from what is at hand.
     fn metadata(&self, more: &[&str]) -> Result<Finished, OracleError> {
-        let arguments = [
-            "cargo",
-            "metadata",
-            "--locked",
-            "--offline",
-            "--format-version",
-            "1",
-            "--quiet",
-        ];
-        self.run(&[&arguments[..], more].concat())
+        let command = "cargo metadata --locked --offline --format-version 1 --quiet";
+        self.run(&[&command.split(' ').collect::<Vec<_>>(), more].concat())
     }
 
     /// Returns the platform that the compiler builds for here; none where it does not say.

@@ -3,13 +3,12 @@
 use std::collections::BTreeSet;
 
 use super::manifest::{Fault, Manifest, below};
-use crate::oracle::wording::listed;
 
 impl Manifest<'_> {
     /// Checks a `go.mod`.
-    pub(super) fn go(&self, text: &str) -> Vec<Fault> {
+    pub(super) fn go(&self, text: &str) -> Option<Fault> {
         if module(text).is_none() {
-            return vec![self.broken("it has no `module` line")];
+            return Some(self.broken("it has no `module` line"));
         }
         let (mut sums, mut own) = (self.text("go.sum"), BTreeSet::new());
         if let Some((work, more)) = self.go_workspace() {
@@ -22,60 +21,34 @@ impl Manifest<'_> {
         let mut required = required(text);
         required.retain(|(module, _)| !own.contains(*module));
         if required.is_empty() {
-            return Vec::new();
+            return None;
         }
         let Some(sums) = sums else {
-            let fault = self.fault(
-                format!("the lock file `go.sum` of `{}` is missing", self.path),
-                self.command("go mod tidy"),
-            );
-            return vec![fault];
+            return Some(self.unlocked(" `go.sum`", "go mod tidy"));
         };
-        let absent: Vec<&(&str, &str)> = required
-            .iter()
-            .filter(|(module, version)| {
-                !sums.lines().any(|line| {
-                    line.starts_with(&format!("{module} {version}/go.mod "))
-                        || line.starts_with(&format!("{module} {version} "))
-                })
+        required.retain(|(module, version)| {
+            !sums.lines().any(|line| {
+                line.starts_with(&format!("{module} {version}/go.mod "))
+                    || line.starts_with(&format!("{module} {version} "))
             })
-            .collect();
-        if absent.is_empty() {
-            return Vec::new();
-        }
-        let told: Vec<String> = absent.iter().map(|(m, v)| format!("{m} {v}")).collect();
-        let fault = self.fault(
-            format!(
-                "`go.sum` is out of step with `{}`: {}",
-                self.path,
-                listed(&told, 10)
-            ),
-            self.command("go mod tidy"),
-        );
-        vec![fault.about_each(absent.iter().map(|(module, _)| *module))]
+        });
+        let absent = required.iter().map(|(m, v)| (*m, format!("{m} {v}")));
+        let what = format!("`go.sum` is out of step with `{}`", self.path);
+        self.of_each(what, absent, self.command("go mod tidy"))
     }
 
     /// Checks a `go.work`: the modules that it uses are there. Each of them is checked as a manifest of its own.
-    pub(super) fn go_work(&self, text: &str) -> Vec<Fault> {
+    pub(super) fn go_work(&self, text: &str) -> Option<Fault> {
         let workspace = self.context.workspace();
         let is_there = |dir: &&str| {
             // What lies outside of the project is not seen.
             let dir = self.joined(dir);
             dir.is_none_or(|dir| workspace.exists(&below(&dir, "go.mod")))
         };
-        let absent: Vec<&str> = used(text).filter(|dir| !is_there(dir)).collect();
-        if absent.is_empty() {
-            return Vec::new();
-        }
-        let fault = self.fault(
-            format!(
-                "`{}` uses modules that are not there: {}",
-                self.path,
-                listed(&absent, 10)
-            ),
-            format!("restore them, or take them out of `{}`", self.path),
-        );
-        vec![fault.about_each(absent)]
+        let absent = used(text).filter(|dir| !is_there(dir));
+        let what = format!("`{}` uses modules that are not there", self.path);
+        let remedy = format!("restore them, or take them out of `{}`", self.path);
+        self.of_each(what, absent.map(|dir| (dir, dir)), remedy)
     }
 
     /// Returns the modules of the workspace that this one is used in, and what `go.work.sum` says.
@@ -91,10 +64,8 @@ impl Manifest<'_> {
         if !dirs.iter().any(|dir| dir == self.dir) {
             return None;
         }
-        let name = |dir: &String| {
-            let bytes = self.context.workspace().read(&below(dir, "go.mod")).ok()?;
-            Some(module(&String::from_utf8_lossy(&bytes))?.to_owned())
-        };
+        let name =
+            |dir: &String| Some(module(&self.context.text(&below(dir, "go.mod"))?)?.to_owned());
         let names = dirs.iter().filter_map(name).collect();
         Some((names, work.text("go.work.sum")))
     }

@@ -4,19 +4,10 @@ use std::collections::BTreeMap;
 
 use super::manifest::{Fault, Manifest};
 use super::toml;
-use crate::oracle::wording::listed;
+use crate::words::words;
 
 /// The configurations that a lock of all of them has.
-const CONFIGURATIONS: &[&str] = &[
-    "annotationProcessor",
-    "api",
-    "compileOnly",
-    "implementation",
-    "runtimeOnly",
-    "testCompileOnly",
-    "testImplementation",
-    "testRuntimeOnly",
-];
+const CONFIGURATIONS: &[&str] = words!("gradle-configurations");
 
 /// What is asked for: `group:name` and, where it is written out, the version.
 type Coordinates<'a> = (String, Option<&'a str>);
@@ -37,28 +28,15 @@ impl Manifest<'_> {
         }
         let wanted = coordinates(text);
         let is_all_locked = text.contains("lockAllConfigurations()") || self.is_locked_above();
-        let renew = self.command("gradle dependencies --write-locks");
+        let renew = "gradle dependencies --write-locks";
         match self.text("gradle.lockfile").or_else(|| self.locks_apart()) {
-            None if is_all_locked => faults.push(self.fault(
-                format!(
-                    "the lock file `gradle.lockfile` of `{}` is missing",
-                    self.path
-                ),
-                renew,
-            )),
+            None if is_all_locked => faults.push(self.unlocked(" `gradle.lockfile`", renew)),
             None => {}
             Some(lock) => {
                 let differing = out_of_step(&wanted, &lock, is_all_locked);
-                if !differing.is_empty() {
-                    let (names, told): (Vec<&str>, Vec<String>) = differing.into_iter().unzip();
-                    let what = format!(
-                        "`gradle.lockfile` is out of step with `{}`: {}",
-                        self.path,
-                        listed(&told, 10)
-                    );
-                    let fault = self.fault(what, format!("{renew} and keep the new lock file"));
-                    faults.push(fault.about_each(names));
-                }
+                let what = format!("`gradle.lockfile` is out of step with `{}`", self.path);
+                let remedy = format!("{} and keep the new lock file", self.command(renew));
+                faults.extend(self.of_each(what, differing, remedy));
             }
         }
         faults.extend(self.not_in_cache(&wanted, text));
@@ -76,22 +54,11 @@ impl Manifest<'_> {
         if lies_elsewhere || !self.context.workspace().is_on_disk() || !cache.is_dir() {
             return None;
         }
-        let absent: Vec<&str> = wanted
-            .iter()
-            .map(|(name, _)| name.as_str())
-            .filter(|name| !cache.join(name.replace(':', "/")).is_dir())
-            .collect();
-        let what = || {
-            format!(
-                "not in Gradle's cache, of `{}`: {}",
-                self.path,
-                listed(&absent, 10)
-            )
-        };
-        (!absent.is_empty()).then(|| {
-            self.fault(what(), self.command("gradle dependencies"))
-                .about_each(absent.iter().copied())
-        })
+        let names = wanted.iter().map(|(name, _)| name.as_str());
+        let absent = names.filter(|name| !cache.join(name.replace(':', "/")).is_dir());
+        let what = format!("not in Gradle's cache, of `{}`", self.path);
+        let remedy = self.command("gradle dependencies");
+        self.of_each(what, absent.map(|name| (name, name)), remedy)
     }
 
     /// Whether a script above locks all configurations of the projects below it.
@@ -100,10 +67,8 @@ impl Manifest<'_> {
         dirs.any(|dir| {
             ["build.gradle", "build.gradle.kts"].iter().any(|name| {
                 let path = dir.join(name);
-                let bytes = path
-                    .to_str()
-                    .and_then(|p| self.context.workspace().read(p).ok());
-                let text = String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned();
+                let text = path.to_str().and_then(|path| self.context.text(path));
+                let text = text.unwrap_or_default();
                 let is_for_all = text.contains("allprojects") || text.contains("subprojects");
                 is_for_all && text.contains("lockAllConfigurations()")
             })
@@ -114,10 +79,8 @@ impl Manifest<'_> {
     fn locks_apart(&self) -> Option<String> {
         let workspace = self.context.workspace();
         let files = workspace.list(&self.beside("gradle/dependency-locks/*.lockfile"));
-        let texts = files.iter().filter_map(|path| workspace.read(path).ok());
-        let texts: Vec<String> = texts
-            .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
-            .collect();
+        let texts = files.iter().filter_map(|path| self.context.text(path));
+        let texts: Vec<String> = texts.collect();
         (!texts.is_empty()).then(|| texts.join("\n"))
     }
 }

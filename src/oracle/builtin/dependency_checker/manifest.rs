@@ -1,23 +1,14 @@
 //! Manifest: one file that declares what a project depends on.
 
-use crate::oracle::wording::shortened;
+use std::fmt::Display;
+
+use crate::oracle::wording::{listed, shortened};
 use crate::oracle::{HookContext, OracleError, toolchain};
 use crate::process::{Finished, Program};
+use crate::words::words;
 
 /// The manifests that are looked for.
-pub(super) const NAMES: &[&str] = &[
-    "Cargo.toml",
-    "package.json",
-    "pyproject.toml",
-    "requirements.txt",
-    "go.mod",
-    "go.work",
-    "pom.xml",
-    "settings.gradle",
-    "settings.gradle.kts",
-    "build.gradle",
-    "build.gradle.kts",
-];
+pub(super) const NAMES: &[&str] = words!("manifests");
 
 /// Something that is not met.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,15 +24,6 @@ pub(super) struct Fault {
 }
 
 impl Fault {
-    /// Names the packages that it is about.
-    pub(super) fn about_each<S: Into<String>>(
-        mut self,
-        packages: impl IntoIterator<Item = S>,
-    ) -> Self {
-        self.packages = packages.into_iter().map(Into::into).collect();
-        self
-    }
-
     /// Returns what its findings are told apart by.
     pub(super) fn objects(&self) -> Vec<String> {
         let Self { file, packages, .. } = self;
@@ -87,8 +69,8 @@ pub(super) fn check(
         "Cargo.toml" => manifest.cargo(&text),
         "package.json" => Ok(manifest.npm(&text)),
         "pyproject.toml" => manifest.pyproject(&text),
-        "go.mod" => Ok(manifest.go(&text)),
-        "go.work" => Ok(manifest.go_work(&text)),
+        "go.mod" => Ok(manifest.go(&text).into_iter().collect()),
+        "go.work" => Ok(manifest.go_work(&text).into_iter().collect()),
         "settings.gradle" | "settings.gradle.kts" => Ok(Vec::new()),
         "pom.xml" => manifest.maven(&text),
         "build.gradle" | "build.gradle.kts" => Ok(manifest.gradle(&text)),
@@ -106,7 +88,6 @@ pub(super) fn below(dir: &str, name: &str) -> String {
     }
 }
 
-/// One manifest.
 pub(super) struct Manifest<'a> {
     pub(super) context: &'a HookContext,
     pub(super) path: &'a str,
@@ -121,6 +102,28 @@ impl Manifest<'_> {
             remedy: remedy.into(),
             packages: Vec::new(),
         }
+    }
+
+    /// Returns a fault of several packages, each told in its own words; none where there are none.
+    pub(super) fn of_each<N: Into<String>, T: AsRef<str>>(
+        &self,
+        what: impl Display,
+        found: impl IntoIterator<Item = (N, T)>,
+        remedy: impl Into<String>,
+    ) -> Option<Fault> {
+        let (packages, told): (Vec<N>, Vec<T>) = found.into_iter().unzip();
+        (!told.is_empty()).then(|| Fault {
+            packages: packages.into_iter().map(Into::into).collect(),
+            ..self.fault(format!("{what}: {}", listed(&told, 10)), remedy)
+        })
+    }
+
+    /// Says that there is no lock file, and what makes one.
+    pub(super) fn unlocked(&self, lock: &str, command: &str) -> Fault {
+        self.fault(
+            format!("the lock file{lock} of `{}` is missing", self.path),
+            self.command(command),
+        )
     }
 
     /// Says to run a command where the manifest lies.
@@ -141,21 +144,13 @@ impl Manifest<'_> {
     pub(super) fn above(&self, name: &str) -> Option<(String, String)> {
         let mut dirs = std::path::Path::new(self.dir).ancestors();
         dirs.find_map(|dir| {
-            let bytes = self
-                .context
-                .workspace()
-                .read(dir.join(name).to_str()?)
-                .ok()?;
-            Some((
-                dir.to_str()?.to_owned(),
-                String::from_utf8_lossy(&bytes).into_owned(),
-            ))
+            let text = self.context.text(dir.join(name).to_str()?)?;
+            Some((dir.to_str()?.to_owned(), text))
         })
     }
 
     pub(super) fn text(&self, name: &str) -> Option<String> {
-        let bytes = self.context.workspace().read(&self.beside(name)).ok()?;
-        Some(String::from_utf8_lossy(&bytes).into_owned())
+        self.context.text(&self.beside(name))
     }
 
     /// Runs the package manager, which starts what the project names: `rust-toolchain.toml` and `.cargo/config.toml` do.

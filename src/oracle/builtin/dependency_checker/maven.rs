@@ -7,7 +7,6 @@ use roxmltree::{Document, Node};
 
 use super::manifest::{Fault, Manifest};
 use crate::oracle::OracleError;
-use crate::oracle::wording::listed;
 
 /// How many parents of a project are read, and how often a property may name another.
 const MOST_PARENTS: usize = 8;
@@ -28,17 +27,9 @@ impl Manifest<'_> {
             let path = self.beside(module.trim_end_matches('/'));
             workspace.read(&format!("{path}/pom.xml")).is_err() && workspace.read(&path).is_err()
         });
-        if !absent.is_empty() {
-            let fault = self.fault(
-                format!(
-                    "modules of `{}` are not there: {}",
-                    self.path,
-                    listed(&absent, 10)
-                ),
-                format!("restore them, or take them out of `{}`", self.path),
-            );
-            faults.push(fault.about_each(absent));
-        }
+        let what = format!("modules of `{}` are not there", self.path);
+        let remedy = format!("restore them, or take them out of `{}`", self.path);
+        faults.extend(self.of_each(what, absent.into_iter().map(|name| (name, name)), remedy));
         if !workspace.is_on_disk() {
             return Ok(faults);
         }
@@ -79,25 +70,14 @@ impl Manifest<'_> {
             let path = self.path;
             OracleError::failed(format!("the home directory is not known, so that nobody can tell whether the dependencies of `{path}` are at hand"))
         })?;
-        let (names, absent): (Vec<String>, Vec<String>) = wanted
-            .into_iter()
-            .filter(|(name, version)| !is_at_hand(&repository, name, version.as_deref()))
-            .map(|(name, version)| {
-                let told = version.map_or(name.clone(), |version| format!("{name}:{version}"));
-                (name, told)
-            })
-            .unzip();
-        if !absent.is_empty() {
-            let fault = self.fault(
-                format!(
-                    "not in the local repository, of `{}`: {}",
-                    self.path,
-                    listed(&absent, 10)
-                ),
-                self.command("mvn dependency:go-offline"),
-            );
-            faults.push(fault.about_each(names));
-        }
+        wanted.retain(|(name, version)| !is_at_hand(&repository, name, version.as_deref()));
+        let absent = wanted.into_iter().map(|(name, version)| {
+            let told = version.map_or(name.clone(), |version| format!("{name}:{version}"));
+            (name, told)
+        });
+        let what = format!("not in the local repository, of `{}`", self.path);
+        let remedy = self.command("mvn dependency:go-offline");
+        faults.extend(self.of_each(what, absent, remedy));
         Ok(faults)
     }
 
@@ -122,13 +102,9 @@ impl Manifest<'_> {
             let Ok(inside) = path.strip_prefix("/") else {
                 break;
             };
-            let Some(bytes) = inside
-                .to_str()
-                .and_then(|p| self.context.workspace().read(p).ok())
-            else {
+            let Some(text) = inside.to_str().and_then(|path| self.context.text(path)) else {
                 break;
             };
-            let text = String::from_utf8_lossy(&bytes).into_owned();
             let Ok(parsed) = Document::parse(&text) else {
                 break;
             };
@@ -141,30 +117,20 @@ impl Manifest<'_> {
 
     /// Returns the artifacts that the project itself makes.
     fn artifacts(&self) -> BTreeSet<String> {
-        let workspace = self.context.workspace();
         let artifact = |path: &String| {
-            let bytes = workspace.read(path).ok()?;
-            let text = String::from_utf8_lossy(&bytes);
+            let text = self.context.text(path)?;
             let document = Document::parse(&text).ok()?;
             Some(text_of(document.root_element(), "artifactId")?.to_owned())
         };
-        workspace
-            .list("**/pom.xml")
-            .iter()
-            .filter_map(artifact)
-            .collect()
+        let poms = self.context.workspace().list("**/pom.xml");
+        poms.iter().filter_map(artifact).collect()
     }
 
     /// Returns where Maven keeps what it has downloaded, by `.mvn/maven.config`, else the user's `settings.xml`.
     fn local_repository(&self) -> Option<PathBuf> {
         let root = self.context.root();
         let home = self.context.facts.home();
-        let config = self
-            .context
-            .workspace()
-            .read(".mvn/maven.config")
-            .unwrap_or_default();
-        let config = String::from_utf8_lossy(&config).into_owned();
+        let config = self.context.text(".mvn/maven.config").unwrap_or_default();
         let named = config
             .split_whitespace()
             .find_map(|word| word.strip_prefix("-Dmaven.repo.local="));

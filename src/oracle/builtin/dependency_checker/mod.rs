@@ -20,7 +20,6 @@ use serde::Deserialize;
 
 use self::manifest::Fault;
 use super::values::Texts;
-use crate::diagnostic::Code;
 use crate::event::Trigger;
 use crate::fact::FactSource;
 use crate::oracle::wording::{counted, listed};
@@ -139,14 +138,10 @@ impl DependencyChecker {
         let checker: Self = config.decode()?;
         for path in &checker.manifest_files.0 {
             if !manifest::is_known(path) {
-                return Err(config.error_at(
-                    "manifest_files",
-                    Code::BadValue,
-                    format!(
+                return Err(config.bad_value("manifest_files", format!(
                         "`{path}` is not a manifest that is understood (known: {}, requirements*.txt)",
                         manifest::NAMES.join(", ")
-                    ),
-                ));
+                    )));
             }
         }
         Ok(checker)

@@ -48,10 +48,7 @@ impl Manifest<'_> {
             }
         }
         if install.is_none() {
-            faults.push(self.fault(
-                format!("the lock file of `{}` is missing", self.path),
-                self.command("npm install"),
-            ));
+            faults.push(self.unlocked("", "npm install"));
         }
         faults.extend(self.not_installed(&wanted, &versions, install.unwrap_or("npm ci")));
         faults
@@ -104,8 +101,10 @@ impl Manifest<'_> {
                 self.path,
                 listed(&differing, 5)
             );
-            self.fault(what, remedy)
-                .about_each(differing.iter().map(|name| name.as_str()))
+            Fault {
+                packages: differing.into_iter().cloned().collect(),
+                ..self.fault(what, remedy)
+            }
         })
     }
 
@@ -132,17 +131,16 @@ impl Manifest<'_> {
                 differing.push((name, format!("{name} is {here} and not {locked}")));
             }
         }
-        let said = [
-            ("not installed of", "", absent),
-            ("installed in other versions than", " locks", differing),
-        ];
-        let said = said.into_iter().filter(|(_, _, found)| !found.is_empty());
-        said.map(|(head, tail, found)| {
-            let (names, told): (Vec<&String>, Vec<String>) = found.into_iter().unzip();
-            let what = format!("{head} `{}`{tail}: {}", self.path, listed(&told, 10));
-            self.fault(what, self.command(install))
-                .about_each(names.into_iter().map(String::as_str))
-        })
+        let path = self.path;
+        [
+            (format!("not installed of `{path}`"), absent),
+            (
+                format!("installed in other versions than `{path}` locks"),
+                differing,
+            ),
+        ]
+        .into_iter()
+        .filter_map(|(what, found)| self.of_each(what, found, self.command(install)))
         .collect()
     }
 }

@@ -4,10 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-/// What a package wants, by name.
 pub(super) type Wanted = BTreeMap<String, String>;
 
-/// A kind of lock file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Kind {
     pub(super) name: &'static str,
@@ -101,7 +99,6 @@ impl Kind {
     }
 }
 
-/// Returns what a package declares under some keys.
 pub(super) fn declared(package: &Value, keys: &[&str]) -> Wanted {
     let maps = keys.iter().filter_map(|key| package.get(key)?.as_object());
     let texts = maps.flatten().filter_map(|(name, version)| {

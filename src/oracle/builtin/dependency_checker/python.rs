@@ -1,8 +1,8 @@
 //! Python: lock files that are there and in step, and distributions that are installed.
 
-use super::manifest::{Fault, Manifest};
+use super::manifest::{Fault, Manifest, below};
 use super::toml;
-use crate::oracle::wording::{last_said, listed};
+use crate::oracle::wording::last_said;
 use crate::oracle::{OracleError, toolchain};
 use crate::process::{Program, installed};
 
@@ -11,50 +11,7 @@ const MOST_FILES: usize = 50;
 
 /// Asks a Python which requirements are not met there, and of those that have versions behind them (and tabs between), which
 /// these do not meet; versions are compared by `packaging`, which pip carries too.
-const ASK: &str = r#"
-import sys
-# The project's own folder, in which any file could stand for a module.
-sys.path[:] = [entry for entry in sys.path if entry.startswith("/")]
-import re
-from importlib import metadata
-try:
-    from packaging.requirements import Requirement
-except ImportError:
-    try:
-        from pip._vendor.packaging.requirements import Requirement
-    except ImportError:
-        Requirement = None
-for line in sys.stdin:
-    line, *locked = line.strip().split("\t")
-    if Requirement:
-        try:
-            wanted = Requirement(line)
-        except ValueError as error:
-            print(f"{line} ({str(error).splitlines()[0]})")
-            continue
-        if wanted.marker and not wanted.marker.evaluate({"extra": ""}):
-            continue
-        name, specifier = wanted.name, str(wanted.specifier)
-        holds = lambda version: wanted.specifier.contains(version, prereleases=True)
-    else:
-        if ";" in line:
-            continue
-        name, specifier = re.match(r"([\w.-]+)(?:\s*\[.*?\])?\s*(.*)", line).groups()
-        if specifier and not re.fullmatch(r"===?\s*[\w.+!-]+", specifier):
-            sys.exit(f"neither `packaging` nor `pip` is there to compare `{line}`")
-        holds = lambda version: not specifier or version == specifier.lstrip("= ")
-    if locked:
-        if not any(holds(version) for version in locked):
-            print(f"{name} is locked as {', '.join(locked)} and not {specifier}")
-        continue
-    try:
-        here = metadata.version(name)
-    except metadata.PackageNotFoundError:
-        print(name)
-    else:
-        if not holds(here):
-            print(f"{name} is {here} and not {specifier}")
-"#;
+const ASK: &str = include_str!("ask.py");
 
 impl Manifest<'_> {
     pub(super) fn pyproject(&self, text: &str) -> Result<Vec<Fault>, OracleError> {
@@ -80,17 +37,12 @@ impl Manifest<'_> {
                 let line = line.split(" #").next().unwrap_or_default().trim();
                 if let Some((other, constrains)) = included(line) {
                     let dir = path.rsplit_once('/').map_or("", |(dir, _)| dir);
-                    let other = if dir.is_empty() {
-                        other.to_owned()
-                    } else {
-                        format!("{dir}/{other}")
-                    };
+                    let other = below(dir, other);
                     if files.len() < MOST_FILES && files.iter().all(|(known, ..)| *known != other) {
-                        let Ok(bytes) = self.context.workspace().read(&other) else {
+                        let Some(text) = self.context.text(&other) else {
                             let what = format!("`{path}` includes `{other}`, which cannot be read");
                             return Ok(vec![self.fault(what, format!("restore `{other}`"))]);
                         };
-                        let text = String::from_utf8_lossy(&bytes).into_owned();
                         files.push((other, text, is_constraint || constrains));
                     }
                     continue;
@@ -138,7 +90,7 @@ impl Manifest<'_> {
     }
 
     /// Asks the project's Python which requirements are not met.
-    fn installed(&self, wanted: &[String], remedy: &str) -> Result<Vec<Fault>, OracleError> {
+    fn installed(&self, wanted: &[String], remedy: &str) -> Result<Option<Fault>, OracleError> {
         // What the project itself makes need not be installed.
         let own = self.own_projects();
         let wanted: Vec<String> = wanted
@@ -147,28 +99,19 @@ impl Manifest<'_> {
             .cloned()
             .collect();
         let absent = self.ask_python(&wanted)?;
-        let what = || format!("not installed of `{}`: {}", self.path, listed(&absent, 10));
-        let fault = (!absent.is_empty()).then(|| {
-            self.fault(what(), remedy)
-                .about_each(absent.iter().map(|told| name_of(told)))
-        });
-        Ok(fault.into_iter().collect())
+        let absent = absent.iter().map(|told| (name_of(told), told));
+        Ok(self.of_each(format!("not installed of `{}`", self.path), absent, remedy))
     }
 
     /// Returns the names of the Python projects that this one has in it.
     pub(super) fn own_projects(&self) -> Vec<String> {
-        let workspace = self.context.workspace();
         let name = |path: &String| {
-            let text = workspace.read(path).ok()?;
-            let document = toml::read(&String::from_utf8_lossy(&text)).ok()?;
+            let document = toml::read(&self.context.text(path)?).ok()?;
             let of_project = document.pointer("/project/name");
-            Some(name_of(
-                of_project
-                    .or_else(|| document.pointer("/tool/poetry/name"))?
-                    .as_str()?,
-            ))
+            let name = of_project.or_else(|| document.pointer("/tool/poetry/name"))?;
+            Some(name_of(name.as_str()?))
         };
-        let found = workspace.list("**/pyproject.toml");
+        let found = self.context.workspace().list("**/pyproject.toml");
         found.iter().filter_map(name).collect()
     }
 

@@ -10,7 +10,6 @@ use super::toml;
 use crate::oracle::OracleError;
 use crate::oracle::wording::listed;
 
-/// A manager of packages with a lock file.
 struct Manager {
     /// Its section below `tool` in `pyproject.toml`.
     section: &'static str,
@@ -22,25 +21,24 @@ struct Manager {
 }
 
 const MANAGERS: &[Manager] = &[
-    Manager {
-        section: "poetry",
-        lock: "poetry.lock",
-        command: "poetry lock",
-        locks_groups: true,
-    },
-    Manager {
-        section: "uv",
-        lock: "uv.lock",
-        command: "uv lock",
-        locks_groups: true,
-    },
-    Manager {
-        section: "pdm",
-        lock: "pdm.lock",
-        command: "pdm lock",
-        locks_groups: false,
-    },
+    manager("poetry", "poetry.lock", "poetry lock", true),
+    manager("uv", "uv.lock", "uv lock", true),
+    manager("pdm", "pdm.lock", "pdm lock", false),
 ];
+
+const fn manager(
+    section: &'static str,
+    lock: &'static str,
+    command: &'static str,
+    locks_groups: bool,
+) -> Manager {
+    Manager {
+        section,
+        lock,
+        command,
+        locks_groups,
+    }
+}
 
 impl Manifest<'_> {
     /// Returns what is wrong with the lock files of a `pyproject.toml`.
@@ -55,13 +53,9 @@ impl Manifest<'_> {
                 .text(manager.lock)
                 .or_else(|| self.of_workspace(manager));
             match lock {
-                None if is_used.is_some() => faults.push(self.fault(
-                    format!(
-                        "the lock file `{}` of `{}` is missing",
-                        manager.lock, self.path
-                    ),
-                    self.command(manager.command),
-                )),
+                None if is_used.is_some() => {
+                    faults.push(self.unlocked(&format!(" `{}`", manager.lock), manager.command));
+                }
                 None => {}
                 Some(text) => faults.extend(self.out_of_step_with(manager, &text, document)?),
             }
@@ -75,8 +69,7 @@ impl Manifest<'_> {
             .above(manager.lock)
             .filter(|_| manager.section == "uv")?;
         let root = below(&dir, "pyproject.toml");
-        let bytes = self.context.workspace().read(&root).ok()?;
-        let document = toml::read(&String::from_utf8_lossy(&bytes)).ok()?;
+        let document = toml::read(&self.context.text(&root)?).ok()?;
         document.pointer("/tool/uv/workspace").map(|_| lock)
     }
 
@@ -119,22 +112,14 @@ impl Manifest<'_> {
         told.extend(differing.map(|said| (name_of(&said), said)));
         let mut seen = BTreeSet::new();
         told.retain(|(name, _)| seen.insert(name.clone()));
-        let (names, told): (Vec<String>, Vec<String>) = told.into_iter().unzip();
-        Ok((!told.is_empty()).then(|| {
-            let what = format!(
-                "the lock file `{lock}` is out of step with `{}`: {}",
-                self.path,
-                listed(&told, 10)
-            );
-            self.fault(what, self.command(command)).about_each(names)
-        }))
+        let what = format!("the lock file `{lock}` is out of step with `{}`", self.path);
+        Ok(self.of_each(what, told, self.command(command)))
     }
 
     /// Returns what the `requirements.in` beside a `requirements.txt` names and that does not, which is made of it.
     pub(super) fn not_compiled(&self, names: &[String]) -> Option<Fault> {
         let source = format!("{}.in", self.path.strip_suffix(".txt")?);
-        let bytes = self.context.workspace().read(&source).ok()?;
-        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let text = self.context.text(&source)?;
         let lines = text.lines().map(str::trim);
         let is_named = |line: &&str| line.starts_with(|c: char| c.is_ascii_alphanumeric());
         let wanted = lines.filter(is_named).filter(|line| !line.contains("://"));
@@ -146,8 +131,10 @@ impl Manifest<'_> {
                 self.path,
                 listed(&absent, 10)
             );
-            let remedy = format!("make it anew: `pip-compile {source}`");
-            self.fault(what, remedy).about_each(absent)
+            Fault {
+                packages: absent,
+                ..self.fault(what, format!("make it anew: `pip-compile {source}`"))
+            }
         })
     }
 }

@@ -12,7 +12,6 @@ use serde_json::Value;
 
 use self::batches::{Batch, Limits, split};
 use super::values::PathPatterns;
-use crate::diagnostic::Code;
 use crate::event::Trigger;
 use crate::fact::FactSource;
 use crate::oracle::toolchain::in_time;
@@ -148,9 +147,8 @@ impl FileChangeLimiter {
     fn build(config: &OracleConfig<'_>) -> Result<Self, ConfigError> {
         let oracle: Self = config.decode()?;
         let at_least_one = |key| {
-            config.error_at(
+            config.bad_value(
                 key,
-                Code::BadValue,
                 "`0` would accept no change; expected a whole number of at least 1",
             )
         };
@@ -160,9 +158,8 @@ impl FileChangeLimiter {
         match oracle.batch_size {
             Some(0) => return Err(at_least_one("batch_size")),
             Some(size) if size > oracle.max_files => {
-                return Err(config.error_at(
+                return Err(config.bad_value(
                     "batch_size",
-                    Code::BadValue,
                     format!(
                         "batches of {size} files would be past `max_files`, which is {}",
                         oracle.max_files

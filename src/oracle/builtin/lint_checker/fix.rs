@@ -39,7 +39,7 @@ pub(super) fn fix(
             .map(|&file| file.clone())
             .collect();
         if let (Some(arguments), Some(program), false) =
-            (tool.fix, tool.program(context), own.is_empty())
+            (&tool.fix, tool.program(context), own.is_empty())
         {
             for call in tool.calls(context.workspace(), &own) {
                 // What it cannot fix, how it fails and its code for that, the check afterwards tells.

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::diagnostic::{Code, nearest};
+use crate::diagnostic::nearest;
 use crate::event::Trigger;
 use crate::fact::FactSource;
 use crate::oracle::toolchain::linter::{Checked, Fault, TOOLS, check};
@@ -151,9 +151,8 @@ impl LintChecker {
                     .map(|near| format!("; did you mean `{near}`?"))
                     .unwrap_or_default();
                 let known = names().collect::<Vec<_>>().join(", ");
-                return Err(config.error_at(
+                return Err(config.bad_value(
                     "linters",
-                    Code::BadValue,
                     format!("there is no linter `{linter}`{hint} (known: {known})"),
                 ));
             }

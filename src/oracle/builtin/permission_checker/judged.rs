@@ -18,7 +18,6 @@ pub struct Judged<'a> {
     pub(super) form: Form,
 }
 
-/// What is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     /// A command line.

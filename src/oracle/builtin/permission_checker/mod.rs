@@ -145,7 +145,7 @@ impl PermissionChecker {
             ("allow_commands", &checker.allow_commands),
         ] {
             if commands.iter().any(|c| c.trim().is_empty()) {
-                return Err(config.error_at(key, Code::BadValue, "a command must not be empty"));
+                return Err(config.bad_value(key, "a command must not be empty"));
             }
         }
         let patterns =
@@ -155,7 +155,7 @@ impl PermissionChecker {
             let file = read_rules(&config.root.join(path));
             files.push(file.map_err(|faults| {
                 let message = format!("the rules of `{path}` cannot be used:\n{faults}");
-                config.error_at("rules", Code::BadValue, message)
+                config.bad_value("rules", message)
             })?);
         }
         checker.selection = Selection {
@@ -224,7 +224,6 @@ impl PermissionChecker {
         entries.any(|entry| allows_deed(entry, shown, from, facts))
     }
 
-    /// Adds a finding where a path is one of the protected ones.
     fn protect(&self, context: &HookContext, path: &Path, by: &str, findings: &mut Vec<Finding>) {
         let root = context.root();
         let found = self.protected_paths.iter().find(|protected| {

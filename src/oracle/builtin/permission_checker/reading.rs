@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::event::{Form, Given, ToolCall, ToolKind, ToolView, name_words};
 use crate::secret::{holds_secret, is_secret_file};
 use crate::shell::{expand_braces, lexical, real};
+use crate::words::words;
 
 /// A command that does what the tool would do: a program that the rules know, and its arguments.
 #[derive(Debug, PartialEq, Eq)]
@@ -31,91 +32,27 @@ enum Deed {
 
 /// Words with which the names of tools begin a part, and what they say; the first that fits holds.
 const DEEDS: &[(Deed, &[&str])] = &[
-    (
-        Deed::Sends,
-        &[
-            "upload", "send", "attach", "share", "publish", "post", "submit", "email", "mail",
-        ],
-    ),
-    (Deed::Copies, &["copy", "move", "rename"]),
-    (
-        Deed::Changes,
-        &[
-            "write", "edit", "create", "delete", "remove", "patch", "append", "replace", "save",
-            "update", "insert", "put", "apply", "mkdir", "unlink", "truncate",
-        ],
-    ),
-    (
-        Deed::ListsNames,
-        &[
-            "list", "ls", "glob", "tree", "stat", "info", "exists", "metadata", "find",
-        ],
-    ),
-    (Deed::Searches, &["grep", "rg", "search"]),
+    (Deed::Sends, words!("sending-tools")),
+    (Deed::Copies, words!("copying-tools")),
+    (Deed::Changes, words!("changing-tools")),
+    (Deed::ListsNames, words!("naming-tools")),
+    (Deed::Searches, words!("searching-tools")),
 ];
 
 /// Names of tools that search for names of files, in lower case without `_` and `-`.
-const FINDERS: &[&str] = &[
-    "ls",
-    "glob",
-    "filesearch",
-    "findpath",
-    "findfiles",
-    "searchfilenames",
-];
+const FINDERS: &[&str] = words!("file-finders");
 
 /// Beginnings of the keys below which text stands, or what is left out: never a file that is read.
-const NOT_FILES: &[&str] = &[
-    "content",
-    "text",
-    "new_",
-    "old_",
-    "query",
-    "prompt",
-    "message",
-    "title",
-    "description",
-    "subject",
-    "body",
-    "reason",
-    "regex",
-    "code",
-    "command",
-    "exclude",
-    "ignore",
-    "comment",
-];
+const NOT_FILES: &[&str] = words!("fields-of-text");
 
 /// Beginnings of the keys below which a file of this machine stands, in tools of services.
-const LOCAL: &[&str] = &[
-    "local",
-    "source",
-    "src",
-    "from_path",
-    "frompath",
-    "upload",
-    "input",
-];
+const LOCAL: &[&str] = words!("fields-of-own-files");
 
 /// Beginnings of the keys that narrow a search to files of a name.
-const NARROWING: &[&str] = &[
-    "include",
-    "glob",
-    "file_pattern",
-    "filepattern",
-    "file_glob",
-    "paths_include",
-];
+const NARROWING: &[&str] = words!("fields-that-narrow");
 
 /// Beginnings of the keys below which code stands that a browser runs.
-const CODE: &[&str] = &[
-    "script",
-    "function",
-    "expression",
-    "pageFunction",
-    "javascript",
-    "code",
-];
+const CODE: &[&str] = words!("fields-of-code");
 
 /// Returns what a call would read or send.
 pub(super) fn of(call: &ToolCall, tool: &ToolView, root: &Path, home: Option<&Path>) -> Vec<Said> {

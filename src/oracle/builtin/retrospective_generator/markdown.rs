@@ -1,6 +1,6 @@
 //! Writes a story as Markdown.
 
-use std::fmt::{Arguments, Write as _};
+use std::fmt::Write as _;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
@@ -26,28 +26,20 @@ pub(super) fn write(story: &Story, with_metrics: bool) -> String {
     out
 }
 
-/// Writes one line; a `String` takes it always.
-fn line(out: &mut String, text: Arguments<'_>) {
-    writeln!(out, "{text}").ok();
-}
-
 fn write_head(out: &mut String, story: &Story) {
     let issue = story.issue.as_ref();
     let title = issue.and_then(|issue| issue.title.as_deref());
     let title = title.map_or(String::new(), |title| format!(": {title}"));
-    line(
+    writeln!(out, "# Retrospective of {}{title}\n", story.id).ok();
+    writeln!(
         out,
-        format_args!("# Retrospective of {}{title}\n", story.id),
-    );
-    line(
-        out,
-        format_args!("Written at {}; {}.", moment(story.now), story.summary()),
-    );
+        "Written at {}; {}.",
+        moment(story.now),
+        story.summary()
+    )
+    .ok();
     if let Some(fault) = &story.issue_fault {
-        line(
-            out,
-            format_args!("\nThe issue itself tells nothing here: {fault}."),
-        );
+        writeln!(out, "\nThe issue itself tells nothing here: {fault}.").ok();
     }
     let Some(issue) = issue else { return };
     out.push('\n');
@@ -61,15 +53,17 @@ fn write_head(out: &mut String, story: &Story) {
     ];
     for (name, value) in fields {
         if let Some(value) = value {
-            line(out, format_args!("- {name}: {value}"));
+            writeln!(out, "- {name}: {value}").ok();
         }
     }
     let (total, done) = issue.progress();
     if total > 0 {
-        line(
+        writeln!(
             out,
-            format_args!("- Checklist: {done} of {} done", counted(total, "item")),
-        );
+            "- Checklist: {done} of {} done",
+            counted(total, "item")
+        )
+        .ok();
     }
 }
 
@@ -82,18 +76,17 @@ fn write_obstacles(out: &mut String, story: &Story) {
     out.push_str("| check | at | strongest | times | until it was content | what it said last |\n");
     out.push_str("|---|---|---|---|---|---|\n");
     for obstacle in story.obstacles.iter().take(MOST_ROWS) {
-        line(
+        writeln!(
             out,
-            format_args!(
-                "| {} | {} | {} | {} | {} | {} |",
-                cell(&obstacle.binding),
-                cell(&obstacle.hook),
-                obstacle.intensity,
-                obstacle.times,
-                repair(obstacle),
-                cell(&obstacle.said)
-            ),
-        );
+            "| {} | {} | {} | {} | {} | {} |",
+            cell(&obstacle.binding),
+            cell(&obstacle.hook),
+            obstacle.intensity,
+            obstacle.times,
+            repair(obstacle),
+            cell(&obstacle.said)
+        )
+        .ok();
     }
     write_more(out, story.obstacles.len());
 }
@@ -123,33 +116,28 @@ fn write_answers(out: &mut String, story: &Story) {
             let mut names = of.clone();
             names.sort_unstable();
             names.dedup();
-            line(
+            writeln!(
                 out,
-                format_args!(
-                    "- `{action}`, {}: {}",
-                    counted(count, "time"),
-                    names.join(", ")
-                ),
-            );
+                "- `{action}`, {}: {}",
+                counted(count, "time"),
+                names.join(", ")
+            )
+            .ok();
         }
     }
     let is_concluded = |answer: &&Answer| !answer.is_said && !answer.refused;
     let concluded = story.answers.iter().filter(is_concluded).count();
     if concluded > 0 {
-        line(
+        writeln!(
             out,
-            format_args!(
-                "- {} concluded from what came next",
-                counted(concluded, "answer")
-            ),
-        );
+            "- {} concluded from what came next",
+            counted(concluded, "answer")
+        )
+        .ok();
     }
     let refused = story.answers.iter().filter(|answer| answer.refused).count();
     if refused > 0 {
-        line(
-            out,
-            format_args!("- {} refused", counted(refused, "answer")),
-        );
+        writeln!(out, "- {} refused", counted(refused, "answer")).ok();
     }
 }
 
@@ -160,29 +148,27 @@ fn write_work(out: &mut String, story: &Story) {
         .as_ref()
         .filter(|changes| !changes.files.is_empty());
     if let Some(changes) = changes {
-        line(
+        writeln!(
             out,
-            format_args!(
-                "{}, {} added and {} removed.\n",
-                counted(changes.files.len(), "changed file"),
-                counted(
-                    usize::try_from(changes.added_lines).unwrap_or(usize::MAX),
-                    "line"
-                ),
-                changes.removed_lines
+            "{}, {} added and {} removed.\n",
+            counted(changes.files.len(), "changed file"),
+            counted(
+                usize::try_from(changes.added_lines).unwrap_or(usize::MAX),
+                "line"
             ),
-        );
+            changes.removed_lines
+        )
+        .ok();
     }
     for commit in story.commits.iter().take(MOST_ROWS) {
-        line(
+        writeln!(
             out,
-            format_args!(
-                "- {} {} ({})",
-                commit.short_id(),
-                commit.subject(),
-                commit.author
-            ),
-        );
+            "- {} {} ({})",
+            commit.short_id(),
+            commit.subject(),
+            commit.author
+        )
+        .ok();
     }
     write_more(out, story.commits.len());
     let named = story.issue.iter().flat_map(|issue| &issue.files);
@@ -193,7 +179,7 @@ fn write_work(out: &mut String, story: &Story) {
     if !files.is_empty() {
         out.push_str("\nFiles:\n\n");
         for path in files.iter().take(MOST_ROWS) {
-            line(out, format_args!("- `{path}`"));
+            writeln!(out, "- `{path}`").ok();
         }
         write_more(out, files.len());
     }
@@ -205,7 +191,7 @@ fn write_work(out: &mut String, story: &Story) {
 fn write_metrics(out: &mut String, story: &Story) {
     out.push_str("\n## Figures\n\n| figure | value |\n|---|---|\n");
     let row = |out: &mut String, name: &str, value: String| {
-        line(out, format_args!("| {name} | {value} |"));
+        writeln!(out, "| {name} | {value} |").ok();
     };
     let started = story.passed("start");
     let submitted = story.passed("submit");
@@ -266,7 +252,7 @@ fn write_lessons(out: &mut String, story: &Story) {
         out.push_str("Nothing stands out.\n");
     }
     for lesson in lessons {
-        line(out, format_args!("- {lesson}"));
+        writeln!(out, "- {lesson}").ok();
     }
 }
 
@@ -276,17 +262,14 @@ fn write_time_line(out: &mut String, story: &Story) {
     }
     out.push_str("\n## Time line\n\n| when (UTC) | what |\n|---|---|\n");
     for at in story.timeline.iter().take(MOST_ROWS) {
-        line(
-            out,
-            format_args!("| {} | {} |", moment(at.time), cell(&at.text)),
-        );
+        writeln!(out, "| {} | {} |", moment(at.time), cell(&at.text)).ok();
     }
     write_more(out, story.timeline.len());
 }
 
 fn write_more(out: &mut String, count: usize) {
     if count > MOST_ROWS {
-        line(out, format_args!("\n… and {} more.", count - MOST_ROWS));
+        writeln!(out, "\n… and {} more.", count - MOST_ROWS).ok();
     }
 }
 

@@ -4,7 +4,7 @@ mod archive;
 mod markdown;
 mod story;
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -12,7 +12,6 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use self::story::Story;
-use crate::diagnostic::Code;
 use crate::event::Trigger;
 use crate::fact::FactSource;
 use crate::oracle::{
@@ -133,34 +132,14 @@ impl Oracle for RetrospectiveGenerator {
 impl RetrospectiveGenerator {
     fn build(config: &OracleConfig<'_>) -> Result<Self, ConfigError> {
         let oracle: Self = config.decode()?;
-        let stays = Path::new(&oracle.path)
-            .components()
-            .all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
-        if !stays || oracle.path.trim().is_empty() {
-            return Err(config.error_at(
-                "path",
-                Code::BadValue,
-                format!(
-                    "`{}` does not lie in the project; expected a relative path without `..`",
-                    oracle.path
-                ),
-            ));
-        }
+        config.inner_path("path", &oracle.path)?;
         Ok(oracle)
     }
 
     fn path_of(&self, id: &str) -> String {
         // An id comes from a command line: as a file's name it must not lead elsewhere.
-        let name: String = id
-            .chars()
-            .map(|c| {
-                if c.is_alphanumeric() || matches!(c, '-' | '_') {
-                    c
-                } else {
-                    '-'
-                }
-            })
-            .collect();
+        let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
+        let name = id.replace(|c| !is_plain(c), "-");
         let path = self.path.replace("{id}", &name);
         if Path::new(&path)
             .extension()

@@ -12,7 +12,6 @@ use crate::signal_log::{Body, EvaluationRecord, Record, SignalRecord};
 use crate::verdict::{Decision, Outcome};
 use crate::workspace::{Changes, Commit, Issue};
 
-/// What happened to one issue.
 #[derive(Debug)]
 pub(super) struct Story {
     pub(super) id: String,

@@ -2,13 +2,10 @@
 
 use regex::Regex;
 
+use crate::words::words;
+
 /// The places of the file, in the order in which GitHub looks.
-pub(super) const PLACES: &[&str] = &[
-    ".github/CODEOWNERS",
-    "CODEOWNERS",
-    "docs/CODEOWNERS",
-    ".gitlab/CODEOWNERS",
-];
+pub(super) const PLACES: &[&str] = words!("codeowners-files");
 /// GitHub does not read a larger file.
 const MAX_SIZE: usize = 3 << 20;
 
@@ -171,39 +168,18 @@ mod tests {
 
     #[test]
     fn patterns_match_as_githubs_documentation_says() {
-        for (pattern, matching, other) in [
-            ("*", &["a", "a/b/c.rs"][..], &[][..]),
-            ("*.js", &["a.js", "x/y/a.js"], &["a.jsx", "js"]),
-            (
-                "/build/logs/",
-                &["build/logs/a", "build/logs/b/c"],
-                &["x/build/logs/a", "build/logs"],
-            ),
-            ("docs/*", &["docs/a.md"], &["docs/b/c.md", "x/docs/a.md"]),
-            ("apps/", &["apps/a", "x/apps/b/c"], &["apps", "myapps/a"]),
-            ("/docs/", &["docs/a", "docs/b/c"], &["x/docs/a"]),
-            ("/scripts", &["scripts", "scripts/a"], &["x/scripts"]),
-            ("**/logs", &["logs", "build/logs", "a/b/logs/c"], &["logsx"]),
-            (
-                "/apps/github",
-                &["apps/github", "apps/github/a"],
-                &["apps/githubx"],
-            ),
-            (
-                "src/**/tests",
-                &["src/tests", "src/a/b/tests/c"],
-                &["tests"],
-            ),
-            ("src/**", &["src/a", "src/a/b"], &["src"]),
-            ("a?.txt", &["ab.txt", "x/ab.txt"], &["a.txt"]),
-            ("lib", &["lib", "lib/a", "x/lib/y"], &["libx"]),
-        ] {
-            let pattern_regex = regex(pattern).unwrap();
-            for path in matching {
-                assert!(pattern_regex.is_match(path), "{pattern} {path}");
+        let cases = include_str!("../../../../tests/cases/codeowners.txt");
+        for case in cases.lines().skip(1) {
+            let fields: Vec<&str> = case.split('\t').collect();
+            let [pattern, matching, other] = fields[..] else {
+                panic!("{case}");
+            };
+            let pattern = regex(pattern).unwrap();
+            for path in matching.split_whitespace() {
+                assert!(pattern.is_match(path), "{case}: {path}");
             }
-            for path in other {
-                assert!(!pattern_regex.is_match(path), "{pattern} {path}");
+            for path in other.split_whitespace() {
+                assert!(!pattern.is_match(path), "{case}: {path}");
             }
         }
     }

@@ -14,7 +14,6 @@ use serde_json::json;
 
 use self::codeowners::CodeOwners;
 use super::values::Texts;
-use crate::diagnostic::Code;
 use crate::event::Trigger;
 use crate::fact::FactSource;
 use crate::oracle::toolchain::in_time;
@@ -170,18 +169,14 @@ impl ReviewTrigger {
             .is_some_and(|address| !webhook::is_address(address))
         {
             // The address itself is not repeated: it may be a secret all the same.
-            return Err(config.error_at(
-                "webhook",
-                Code::BadValue,
-                "the webhook is not an address; expected `https://…`, `http://…`, or `$NAME` of a variable that holds one",
-            ));
+            return Err(config.bad_value("webhook", "the webhook is not an address; expected `https://…`, `http://…`, or `$NAME` of a variable that holds one"));
         }
         if trigger
             .command
             .as_ref()
             .is_some_and(|c| c.trim().is_empty())
         {
-            return Err(config.error_at("command", Code::BadValue, "the command is empty"));
+            return Err(config.bad_value("command", "the command is empty"));
         }
         Ok(trigger)
     }

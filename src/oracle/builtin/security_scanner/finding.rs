@@ -7,7 +7,6 @@ use crate::signal::{Intensity, Severity, Signal, hex};
 /// How many findings are named one by one.
 const NAMED: usize = 20;
 
-/// One finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Finding {
     /// The rule's id.

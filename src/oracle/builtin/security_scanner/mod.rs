@@ -12,14 +12,13 @@ use std::sync::{Arc, OnceLock};
 use async_trait::async_trait;
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 use schemars::JsonSchema;
-use serde::de;
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, de};
 
 use self::finding::{Finding, signal};
 use self::rule_file::Rule;
 use self::search::Search;
 use super::values::{Texts, check_globs};
-use crate::diagnostic::{Code, nearest};
+use crate::diagnostic::nearest;
 use crate::event::Trigger;
 use crate::fact::FactSource;
 use crate::oracle::added::Added;
@@ -275,11 +274,7 @@ impl SecurityScanner {
     fn build(config: &OracleConfig<'_>) -> Result<Self, ConfigError> {
         let scanner: Self = config.decode()?;
         if scanner.rules.is_empty() && scanner.scanners.0.is_empty() {
-            return Err(config.error_at(
-                "rules",
-                Code::BadValue,
-                "no rule and no scanner is named, so that nothing would be found (expected `no-secrets`, `no-sql-injection`, or the path of a rule file); `enabled: false` switches a binding off",
-            ));
+            return Err(config.bad_value("rules", "no rule and no scanner is named, so that nothing would be found (expected `no-secrets`, `no-sql-injection`, or the path of a rule file); `enabled: false` switches a binding off"));
         }
         let mut own = Vec::new();
         for rule in &scanner.rules {
@@ -294,16 +289,11 @@ impl SecurityScanner {
                 let hint = nearest(rule, OWN_RULES.iter().copied())
                     .map(|near| format!("; did you mean `{near}`?"))
                     .unwrap_or_default();
-                return Err(config.error_at(
-                    "rules",
-                    Code::BadValue,
-                    format!("there is no rule `{rule}`{hint} (expected `no-secrets`, `no-sql-injection`, or the path of a rule file)"),
-                ));
+                return Err(config.bad_value("rules", format!("there is no rule `{rule}`{hint} (expected `no-secrets`, `no-sql-injection`, or the path of a rule file)")));
             }
             let rules = rule_file::read(&config.root.join(rule)).map_err(|e| {
-                config.error_at(
+                config.bad_value(
                     "rules",
-                    Code::BadValue,
                     format!("the rule file `{rule}` cannot be used: {e}"),
                 )
             })?;

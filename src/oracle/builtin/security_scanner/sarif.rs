@@ -122,7 +122,6 @@ struct Region {
 
 /// One result of a scanner, with the last line that it covers.
 pub(super) struct Found {
-    /// The finding.
     pub(super) finding: Finding,
     /// The last line, where the scanner tells one.
     pub(super) last_line: Option<u32>,

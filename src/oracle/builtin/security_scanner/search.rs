@@ -7,13 +7,12 @@ use aho_corasick::AhoCorasick;
 
 use super::finding::{Finding, fingerprint};
 use super::rule_file::Rule;
-use super::sql;
-use super::sql::Language;
+use super::sql::{self, Language};
 use crate::oracle::OracleError;
 use crate::oracle::added::Added;
-use crate::secret;
-use crate::secret::{Certain, Format};
+use crate::secret::{self, Certain, Format};
 use crate::signal::Severity;
+use crate::words::words;
 
 /// How many bytes around a keyword of a user's own rule a match may take.
 const REACH: usize = 640;
@@ -246,20 +245,6 @@ enum Style {
 impl Style {
     /// Returns how values are written in the file at `path`; none where random-looking values are the rule.
     fn of(path: Option<&str>) -> Option<Self> {
-        const BARE: &[&str] = &[
-            "env",
-            "ini",
-            "cfg",
-            "conf",
-            "properties",
-            "toml",
-            "yaml",
-            "yml",
-            "envrc",
-            "sh",
-            "bash",
-            "zsh",
-        ];
         let Some(path) = path else {
             return Some(Self::Quoted);
         };
@@ -268,7 +253,9 @@ impl Style {
         match extension {
             _ if is_lock_file(name) || name.contains(".min.") => None,
             "svg" | "map" | "ipynb" | "csv" => None,
-            _ if BARE.contains(&extension) || name.starts_with(".env") => Some(Self::Bare),
+            _ if words!("bare-value-endings").contains(&extension) || name.starts_with(".env") => {
+                Some(Self::Bare)
+            }
             _ if matches!(name, ".npmrc" | ".netrc") => Some(Self::Bare),
             _ => Some(Self::Quoted),
         }
@@ -277,43 +264,12 @@ impl Style {
 
 /// Whether a file only lists exact versions and digests.
 fn is_lock_file(name: &str) -> bool {
-    const NAMES: &[&str] = &[
-        "Cargo.lock",
-        "Gemfile.lock",
-        "Pipfile.lock",
-        "bun.lock",
-        "composer.lock",
-        "flake.lock",
-        "go.sum",
-        "npm-shrinkwrap.json",
-        "package-lock.json",
-        "pnpm-lock.yaml",
-        "poetry.lock",
-        "uv.lock",
-        "yarn.lock",
-    ];
-    NAMES.contains(&name)
+    words!("lock-files").contains(&name)
 }
 
-/// Whether a file is a test, or data of one.
 fn is_test(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
-    lower.split(['/', '.', '_', '-']).any(|part| {
-        matches!(
-            part,
-            "test"
-                | "tests"
-                | "spec"
-                | "specs"
-                | "fixture"
-                | "fixtures"
-                | "testdata"
-                | "mock"
-                | "mocks"
-                | "example"
-                | "examples"
-                | "bench"
-                | "benches"
-        )
-    })
+    lower
+        .split(['/', '.', '_', '-'])
+        .any(|part| words!("parts-of-tests").contains(&part))
 }

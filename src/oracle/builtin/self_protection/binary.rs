@@ -1,8 +1,7 @@
 //! Binary: our own program by its names, and by what it is, whatever it is called: the same file, or one that
 //! says the same byte for byte.
 
-use std::fs;
-use std::fs::{File, Metadata};
+use std::fs::{self, File, Metadata};
 use std::io::Read as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};

@@ -132,7 +132,6 @@ fn writes(hit: PathBuf) -> Found {
     on("write {}", hit)
 }
 
-/// Returns the last name of a path or an address.
 fn last_name(text: &str) -> &str {
     let text = text.split(['?', '#']).next().unwrap_or(text);
     let text = text.trim_end_matches('/');

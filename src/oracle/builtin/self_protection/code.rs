@@ -75,7 +75,6 @@ pub(super) fn find(invocation: &Judged<'_>) -> Option<Found> {
 /// Programs that run texts which stand among their arguments or in what they read.
 const RUNS_TEXT: &[&str] = &["gmake", "just", "make", "npm", "pnpm", "yarn"];
 
-/// Whether a program runs code.
 pub(super) fn is_interpreter(invocation: &Judged<'_>) -> bool {
     let known = invocation.own();
     known.is(Fact::Language) || known.is(Fact::Console)

@@ -18,7 +18,6 @@ pub(super) const MAX_DEPTH: usize = 8;
 /// The longest text that is taken for a path, in bytes.
 const MAX_PATH: usize = 4096;
 
-/// Whether a field holds words and no path, as its name tells.
 pub(super) fn holds_words(name: &str) -> bool {
     holds_any(&name.to_lowercase(), WORDS)
 }
@@ -66,14 +65,12 @@ fn comes_from(name: &str) -> bool {
         .any(|part| name.contains(part))
 }
 
-/// Returns the texts of an input that may name something, each with the name of its field.
 pub(super) fn texts_of(input: &Value, depth: usize) -> impl Iterator<Item = (String, &str)> {
     let mut texts = Vec::new();
     collect("", input, depth, &mut texts);
     texts.into_iter()
 }
 
-/// Collects the texts of an input that may name something, each with the name of its field.
 fn collect<'a>(name: &str, value: &'a Value, depth: usize, into: &mut Vec<(String, &'a str)>) {
     match value {
         Value::String(text) if may_be_path(text) => {

@@ -2,8 +2,7 @@
 //! govern like those of the settings, and run what they say without being judged; the words below stay free.
 
 use std::borrow::Cow;
-use std::fs;
-use std::fs::DirEntry;
+use std::fs::{self, DirEntry};
 use std::path::{Path, PathBuf};
 
 use crate::glob::glob;

@@ -8,7 +8,6 @@ use crate::guard::named_below;
 use crate::shell::{Invocation, Word};
 use crate::words::{holds_any, words};
 
-/// Judges a git command.
 pub(super) fn find(git: &Judged<'_>, operands: &[&str]) -> Option<Found> {
     let places = git.value_of(&["--work-tree", "--git-dir", "--separate-git-dir"]);
     if let Some(hit) = places.and_then(|place| git.covers(&place.text)) {
@@ -103,7 +102,6 @@ fn puts_away(git: &Judged<'_>, operands: &[&str]) -> Option<Found> {
     policy.exists().then(|| (what.to_owned(), Some(policy)))
 }
 
-/// Whether a command of git runs the hooks of the repository.
 fn runs_hooks(operands: &[&str]) -> bool {
     let run = ["commit", "push", "merge", "rebase", "am"];
     operands.iter().any(|operand| run.contains(operand))

@@ -161,7 +161,6 @@ impl<'a> Inner<'a> {
         self.0.is_empty()
     }
 
-    /// Whether a word is one of an inner command.
     fn is_given(&self, word: &str) -> bool {
         self.0.iter().any(|inner| {
             let variables = inner.environment.iter();
@@ -180,7 +179,6 @@ impl<'a> Inner<'a> {
         inner.any(|inner| !inner.remote && inner.arguments.contains(word))
     }
 
-    /// Whether a text is one that an inner shell runs.
     fn runs(&self, text: &str) -> bool {
         self.0.iter().any(|inner| text.contains(&inner.path.text))
     }

@@ -11,7 +11,6 @@ use super::tree::Tree;
 use crate::program::{self, Fact, Program};
 use crate::shell::{Analysis, Invocation, code_only_reads, is_pattern, lexical, sed_scripts};
 
-/// A command line, or a script, with its programs.
 #[derive(Debug)]
 pub(super) struct Line<'a> {
     pub(super) guarded: &'a Guarded<'a>,

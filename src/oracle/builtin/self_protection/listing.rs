@@ -227,14 +227,7 @@ pub(super) fn parts(git: &Invocation) -> (&[Word], &str, &[Word]) {
 pub(super) fn named(git: &Invocation) -> Vec<&str> {
     let (own, command, rest) = parts(git);
     let options = Options::among(git, rest);
-    let only_looks = command == "grep"
-        && options.has(&[
-            "-L",
-            "-l",
-            "--files-with-matches",
-            "--files-without-match",
-            "--name-only",
-        ]);
+    let only_looks = command == "grep" && options.has(words!("git-grep-name-options"));
     let pattern = only_looks
         .then(|| options.patterns().into_iter().next())
         .flatten();

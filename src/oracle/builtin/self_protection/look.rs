@@ -1,10 +1,8 @@
 //! Look: what the file system says of the guarded places, kept from event to event for as long as it holds.
 
 use std::collections::HashMap;
-use std::ffi::OsStr;
 use std::fs;
 use std::ops::Deref;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -176,7 +174,7 @@ impl Look {
         self.dirs
             .iter()
             .filter(|dir| path.is_absolute() == dir.path.is_absolute())
-            .filter_map(|dir| Some((dir, below(path, &dir.path)?)))
+            .filter_map(|dir| Some((dir, path.strip_prefix(&dir.path).ok()?)))
             .max_by_key(|(dir, _)| dir.path.as_os_str().len())
     }
 
@@ -200,17 +198,6 @@ impl Look {
     pub(super) fn is_ours(&self, path: &Path) -> bool {
         let mut dirs = self.dirs.iter();
         dirs.any(|dir| dir.path.as_os_str().len() > 1 && dir.holds(path))
-    }
-}
-
-/// Returns the rest of a path below a directory; of most the bytes tell it.
-fn below<'a>(path: &'a Path, dir: &Path) -> Option<&'a Path> {
-    let bytes = path.as_os_str().as_bytes();
-    match bytes.strip_prefix(dir.as_os_str().as_bytes()) {
-        Some([b'/', rest @ ..]) if !rest.starts_with(b"/") => {
-            Some(Path::new(OsStr::from_bytes(rest)))
-        }
-        _ => path.strip_prefix(dir).ok(),
     }
 }
 
@@ -330,24 +317,5 @@ impl Watched {
             .iter()
             .all(|(dir, stamp)| Stamp::at(dir) == *stamp)
             && (self.links.iter()).all(|(path, target)| real(path) == *target)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    proptest! {
-        #[test]
-        fn the_rest_of_a_path_is_told_as_by_its_names(
-            path in "/?(a|ab|é)?(/(a|ab|b|é|\\.ahp)){0,3}",
-            dir in "/?(a|ab|é)?(/(a|ab)){0,2}/?",
-        ) {
-            let (path, dir) = (Path::new(&path), Path::new(&dir));
-            prop_assume!(path.is_absolute() == dir.is_absolute());
-            prop_assert_eq!(below(path, dir), path.strip_prefix(dir).ok());
-        }
     }
 }

@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use super::judged::Judged;
 use super::{binary, own};
-use crate::program;
-use crate::program::Fact;
+use crate::program::{self, Fact};
 
 /// How many parts of a text are looked at; what is longer is not judged by its parts but by its words.
 const MAX_PARTS: usize = 4096;

@@ -5,9 +5,7 @@ use std::sync::Arc;
 
 use super::judged::Judged;
 use super::listing;
-use crate::search::STARTS;
-use crate::search::own_words;
-use crate::search::{Options, searches};
+use crate::search::{Options, STARTS, own_words, searches};
 use crate::shell::{Invocation, Word};
 use crate::words::words;
 
@@ -75,15 +73,7 @@ fn of_search(search: &Invocation) -> Vec<&str> {
     let is_fd = matches!(search.program.as_str(), "fd" | "fdfind");
     let is_search = is_fd || searches(&search.program);
     // A line that it lets through in a pipe it prints; of a file it prints no more than the name.
-    let only_looks = is_fd
-        || options.has(&[
-            "-L",
-            "-l",
-            "-v",
-            "--files-with-matches",
-            "--files-without-match",
-            "--invert-match",
-        ]);
+    let only_looks = is_fd || options.has(words!("grep-name-options"));
     let pattern = options.patterns().into_iter().next();
     let given = options.given.iter().filter(|given| {
         let is_filter = is_search && FILTERS.contains(&given.name.as_str());

@@ -5,7 +5,6 @@ use super::found::{Found, act};
 use super::judged::Judged;
 use crate::words::words;
 
-/// Programs that bring other programs, and take them away.
 const MANAGERS: &[&str] = words!("package-managers");
 
 /// Their commands that take a program away.

@@ -5,7 +5,6 @@ use std::path::{Component, Path};
 use crate::search::wild;
 use crate::shell::Word;
 
-/// One path to which a command is narrowed.
 #[derive(Debug)]
 pub(super) struct Spec {
     pub(super) is_out: bool,
@@ -69,7 +68,6 @@ impl Spec {
     }
 }
 
-/// Whether a way lies at or below a folder, in any case.
 fn is_below_any_case(way: &Path, folder: &str) -> bool {
     let mut names = way.components();
     Path::new(folder).components().all(|part| {

@@ -1,7 +1,6 @@
 //! Tree: which folder, or which files, a program puts where, by what the table of programs says of it.
 
-use crate::program;
-use crate::program::{Fact, Program};
+use crate::program::{self, Fact, Program};
 use crate::shell::{Invocation, Word};
 
 /// What is known of what is put somewhere.

@@ -12,6 +12,7 @@ use crate::search::{
     Deed, Expression, Fd, come_through, is_grep, is_steered, printed, searches, sent_to,
 };
 use crate::shell::{Analysis, Effect, Invocation, PathEffect, hidden_name, lexical, roots};
+use crate::words::words;
 
 /// The names of `find`.
 pub(super) const OF_FIND: &[&str] = &["find", "gfind"];
@@ -144,7 +145,6 @@ pub(super) fn found_by(find: &Judged<'_>, deed: Deed, passes: Passes<'_>) -> Opt
     })
 }
 
-/// Returns what is guarded and found by an `fd`.
 pub(super) fn found_by_fd(fd: &Judged<'_>, passes: Passes<'_>) -> Option<PathBuf> {
     let search = Fd::of(fd);
     let at = |root: &str| {
@@ -256,20 +256,13 @@ pub(super) fn lists_hidden(lister: &Invocation) -> bool {
     }
 }
 
-/// Whether a command of git prints names of files.
 fn prints_names(git: &Invocation, command: &str) -> bool {
     let has = |names: &[&str]| names.iter().any(|name| git.has_long(name));
     match command {
         "ls-files" | "ls-tree" | "grep" | "status" | "diff-tree" | "diff-index" | "diff-files" => {
             true
         }
-        "diff" | "log" | "show" | "stash" | "whatchanged" => has(&[
-            "--name-only",
-            "--name-status",
-            "--numstat",
-            "--stat",
-            "--raw",
-        ]),
+        "diff" | "log" | "show" | "stash" | "whatchanged" => has(words!("git-name-options")),
         "rev-list" => has(&["--objects"]),
         "clean" => git.has_short('n') || has(&["--dry-run"]),
         _ => false,

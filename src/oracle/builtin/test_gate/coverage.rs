@@ -16,7 +16,6 @@ pub(super) struct Coverage {
     pub(super) files: Vec<FileCoverage>,
 }
 
-/// The coverage of one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct FileCoverage {
     /// The file, as the report writes it.
@@ -33,17 +32,28 @@ impl Coverage {
         percent(self.covered, self.total)
     }
 
-    fn of(files: Vec<FileCoverage>) -> Self {
-        Self {
-            covered: files.iter().map(|f| f.covered).sum(),
-            total: files.iter().map(|f| f.total).sum(),
-            files,
+    /// Sums up parts in the order of their files: so many lines, and whether tests reach them.
+    fn of<'p>(parts: impl Iterator<Item = (&'p str, u64, bool)>) -> Self {
+        let mut sum = Self::default();
+        for (path, lines, hit) in parts {
+            let covered = if hit { lines } else { 0 };
+            match sum.files.last_mut().filter(|last| last.path == path) {
+                Some(file) => {
+                    file.covered += covered;
+                    file.total += lines;
+                }
+                None => sum.list(path, Some((covered, lines))),
+            }
+            sum.covered += covered;
+            sum.total += lines;
         }
+        sum
     }
 
-    fn add(&mut self, path: String, covered: u64, total: u64) {
-        self.covered += covered;
-        self.total += total;
+    /// Lists a file whose lines are in the sums, or come into them by themselves.
+    fn list(&mut self, path: &str, figures: Option<(u64, u64)>) {
+        let (covered, total) = figures.unwrap_or_default();
+        let path = path.to_owned();
         self.files.push(FileCoverage {
             path,
             covered,
@@ -95,7 +105,9 @@ fn lcov(text: &str) -> Coverage {
                 (Some(hit), Some(found)) => (hit, found),
                 _ => (reached, lines.len() as u64),
             };
-            coverage.add(std::mem::take(&mut path), covered, total);
+            coverage.list(&std::mem::take(&mut path), Some((covered, total)));
+            coverage.covered += covered;
+            coverage.total += total;
             lines.clear();
         }
         if let Some(file) = next {
@@ -128,21 +140,11 @@ fn go_profile(text: &str) -> Coverage {
             entry.1 |= hits > 0;
         }
     }
-    let mut files = Vec::<FileCoverage>::new();
-    for (block, (statements, hit)) in blocks {
+    let blocks = blocks.into_iter().map(|(block, (statements, hit))| {
         let path = block.rsplit_once(':').map_or(block, |(path, _)| path);
-        if files.last().is_none_or(|last| last.path != path) {
-            files.push(FileCoverage {
-                path: path.to_owned(),
-                ..FileCoverage::default()
-            });
-        }
-        if let Some(file) = files.last_mut() {
-            file.total += statements;
-            file.covered += if hit { statements } else { 0 };
-        }
-    }
-    Coverage::of(files)
+        (path, statements, hit)
+    });
+    Coverage::of(blocks)
 }
 
 fn json(text: &str) -> Result<Coverage, String> {
@@ -161,61 +163,62 @@ fn number(value: &Value, pointer: &str) -> Option<u64> {
     value.pointer(pointer)?.as_u64()
 }
 
+/// Returns the covered lines and all of them, by where they stand below a value.
+fn figures(value: &Value, below: &str, [covered, total]: [&str; 2]) -> Option<(u64, u64)> {
+    let at = |name| number(value, &format!("{below}/{name}"));
+    Some((at(covered)?, at(total)?))
+}
+
 fn llvm_cov(value: &Value) -> Option<Coverage> {
+    const NAMES: [&str; 2] = ["covered", "count"];
     if value.get("type")?.as_str()? != "llvm.coverage.json.export" {
         return None;
     }
     let mut coverage = Coverage::default();
     for data in value.get("data")?.as_array()? {
-        coverage.covered += number(data, "/totals/lines/covered")?;
-        coverage.total += number(data, "/totals/lines/count")?;
-        for file in data
-            .get("files")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-        {
-            coverage.files.push(FileCoverage {
-                path: file.get("filename")?.as_str()?.to_owned(),
-                covered: number(file, "/summary/lines/covered").unwrap_or(0),
-                total: number(file, "/summary/lines/count").unwrap_or(0),
-            });
+        let (covered, total) = figures(data, "/totals/lines", NAMES)?;
+        coverage.covered += covered;
+        coverage.total += total;
+        let files = data.get("files").and_then(Value::as_array);
+        for file in files.into_iter().flatten() {
+            let path = file.get("filename")?.as_str()?;
+            coverage.list(path, figures(file, "/summary/lines", NAMES));
         }
     }
     Some(coverage)
 }
 
 fn coverage_py(value: &Value) -> Option<Coverage> {
+    const NAMES: [&str; 2] = ["covered_lines", "num_statements"];
     let files = value.get("files")?.as_object()?;
-    Some(Coverage {
-        covered: number(value, "/totals/covered_lines")?,
-        total: number(value, "/totals/num_statements")?,
-        files: files
-            .iter()
-            .map(|(path, file)| FileCoverage {
-                path: path.clone(),
-                covered: number(file, "/summary/covered_lines").unwrap_or(0),
-                total: number(file, "/summary/num_statements").unwrap_or(0),
-            })
-            .collect(),
-    })
+    let each = files
+        .iter()
+        .map(|(path, file)| (path, figures(file, "/summary", NAMES)));
+    listed(figures(value, "/totals", NAMES)?, each)
 }
 
 fn istanbul(value: &Value) -> Option<Coverage> {
-    let entries = value.as_object()?;
-    Some(Coverage {
-        covered: number(value, "/total/lines/covered")?,
-        total: number(value, "/total/lines/total")?,
-        files: entries
-            .iter()
-            .filter(|(path, _)| *path != "total")
-            .map(|(path, file)| FileCoverage {
-                path: path.clone(),
-                covered: number(file, "/lines/covered").unwrap_or(0),
-                total: number(file, "/lines/total").unwrap_or(0),
-            })
-            .collect(),
-    })
+    const NAMES: [&str; 2] = ["covered", "total"];
+    let files = value
+        .as_object()?
+        .iter()
+        .filter(|(path, _)| *path != "total");
+    let each = files.map(|(path, file)| (path, figures(file, "/lines", NAMES)));
+    listed(figures(value, "/total/lines", NAMES)?, each)
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "the end of what may be none")]
+fn listed<'p>(
+    (covered, total): (u64, u64),
+    files: impl Iterator<Item = (&'p String, Option<(u64, u64)>)>,
+) -> Option<Coverage> {
+    let mut coverage = Coverage {
+        covered,
+        total,
+        files: Vec::new(),
+    };
+    files.for_each(|(path, figures)| coverage.list(path, figures));
+    Some(coverage)
 }
 
 fn xml(text: &str) -> Result<Coverage, String> {
@@ -247,20 +250,8 @@ fn cobertura(root: Node<'_, '_>) -> Coverage {
             }
         }
     }
-    let mut files = Vec::<FileCoverage>::new();
-    for ((path, _), hit) in lines {
-        if files.last().is_none_or(|last| last.path != path) {
-            files.push(FileCoverage {
-                path: path.to_owned(),
-                ..FileCoverage::default()
-            });
-        }
-        if let Some(file) = files.last_mut() {
-            file.total += 1;
-            file.covered += u64::from(hit);
-        }
-    }
-    let mut coverage = Coverage::of(files);
+    let lines = lines.into_iter().map(|((path, _), hit)| (path, 1, hit));
+    let mut coverage = Coverage::of(lines);
     // The totals are what the tool itself says, where it says them.
     if let (Some(covered), Some(total)) = (
         attribute(root, "lines-covered"),
@@ -299,13 +290,8 @@ fn clover(root: Node<'_, '_>) -> Coverage {
         coverage.covered += covered;
         coverage.total += total;
         for file in project.descendants().filter(|n| n.has_tag_name("file")) {
-            let (covered, total) = metrics(file).unwrap_or_default();
             let path = file.attribute("path").or_else(|| file.attribute("name"));
-            coverage.files.push(FileCoverage {
-                path: path.unwrap_or_default().to_owned(),
-                covered,
-                total,
-            });
+            coverage.list(path.unwrap_or_default(), metrics(file));
         }
     }
     coverage
@@ -328,12 +314,8 @@ fn jacoco(root: Node<'_, '_>) -> Coverage {
     for source in root.descendants().filter(|n| n.has_tag_name("sourcefile")) {
         let package = source.parent().and_then(|p| p.attribute("name"));
         let name = source.attribute("name").unwrap_or_default();
-        let (covered, total) = lines(source).unwrap_or_default();
-        coverage.files.push(FileCoverage {
-            path: format!("{}/{name}", package.unwrap_or_default()),
-            covered,
-            total,
-        });
+        let path = format!("{}/{name}", package.unwrap_or_default());
+        coverage.list(&path, lines(source));
     }
     coverage
 }

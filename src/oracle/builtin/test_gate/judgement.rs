@@ -17,9 +17,10 @@ use crate::workspace::Evidence;
 const NAMED: usize = 20;
 
 /// The coverage of a run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) enum Figure {
     /// Nothing tells it.
+    #[default]
     Unknown,
     /// The runner printed it, or it is remembered.
     Printed(f64),
@@ -41,7 +42,7 @@ impl Figure {
 }
 
 /// All that is known of the tests.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Outcome {
     /// What was run or read.
     pub(super) command: String,
@@ -65,7 +66,6 @@ pub(super) struct Outcome {
     failed_runs: Vec<(String, Exit, String)>,
     /// The reports that were written into the project.
     pub(super) written: BTreeSet<String>,
-    /// The coverage.
     pub(super) coverage: Figure,
     /// What is wrong with the reports.
     pub(super) faults: Vec<Signal>,
@@ -76,18 +76,7 @@ impl Outcome {
     pub(super) fn of(command: &str) -> Self {
         Self {
             command: command.to_owned(),
-            tally: Tally::default(),
-            untold: Vec::new(),
-            cut_short: Vec::new(),
-            forged: Vec::new(),
-            replaced: BTreeSet::new(),
-            runners: BTreeSet::new(),
-            unapproved: None,
-            lost: None,
-            failed_runs: Vec::new(),
-            written: BTreeSet::new(),
-            coverage: Figure::Unknown,
-            faults: Vec::new(),
+            ..Self::default()
         }
     }
 
@@ -110,7 +99,6 @@ impl Outcome {
         }
     }
 
-    /// Adds one run.
     pub(super) fn add(&mut self, command: &str, run: TestRun) {
         match run.tally {
             Some(tally) => self.tally.add(tally),
@@ -225,15 +213,11 @@ impl TestGate {
         let failures = placed(&tally.failures, context);
         let mut reason = format!("{} of {} tests failed", tally.failed, tally.ran());
         if !failures.is_empty() {
-            reason.push_str(": ");
-            let named = failures
-                .iter()
-                .take(NAMED)
-                .map(|failure| match failure.place() {
-                    Some(place) => format!("`{}` ({place})", failure.name),
-                    None => format!("`{}`", failure.name),
-                });
-            reason.push_str(&named.collect::<Vec<_>>().join(", "));
+            let named = failures.iter().take(NAMED).map(|failure| {
+                let place = failure.place().map(|place| format!(" ({place})"));
+                format!("`{}`{}", failure.name, place.unwrap_or_default())
+            });
+            reason.push_str(&format!(": {}", named.collect::<Vec<_>>().join(", ")));
             if failures.len() > NAMED {
                 reason.push_str(&format!(" and {} more", failures.len() - NAMED));
             }

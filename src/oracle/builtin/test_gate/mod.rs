@@ -21,7 +21,6 @@ use sha2::{Digest as _, Sha256};
 
 use self::judgement::{Figure, Outcome};
 use super::values::{Age, PathPatterns, Texts, globs};
-use crate::diagnostic::Code;
 use crate::event::Trigger;
 use crate::fact::FactSource;
 use crate::oracle::toolchain::test_run::{Aside, Runner, Tally, expand, find, read_junit, times};
@@ -180,8 +179,7 @@ impl TestGate {
     fn build(config: &OracleConfig<'_>) -> Result<Self, ConfigError> {
         let gate: Self = config.decode()?;
         if let Some(threshold) = gate.coverage_threshold {
-            let wrong =
-                |message: String| config.error_at("coverage_threshold", Code::BadValue, message);
+            let wrong = |message: String| config.bad_value("coverage_threshold", message);
             if !(0.0..=100.0).contains(&threshold) {
                 return Err(wrong(format!(
                     "`{threshold}` is not a percentage; expected 0 to 100"
@@ -195,7 +193,7 @@ impl TestGate {
             }
         }
         if gate.command.as_ref().is_some_and(|c| c.trim().is_empty()) {
-            return Err(config.error_at("command", Code::BadValue, "the command is empty"));
+            return Err(config.bad_value("command", "the command is empty"));
         }
         Ok(gate)
     }

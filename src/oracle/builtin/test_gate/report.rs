@@ -5,24 +5,10 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use crate::oracle::HookContext;
+use crate::words::words;
 
 /// Files that reports and coverage figures are commonly written to, where the configuration names none.
-pub(super) const USUAL_COVERAGE: &[&str] = &[
-    "lcov.info",
-    "coverage.lcov",
-    "coverage/lcov.info",
-    "target/llvm-cov/lcov.info",
-    "coverage.xml",
-    "cobertura.xml",
-    "coverage/cobertura-coverage.xml",
-    "target/tarpaulin/cobertura.xml",
-    "coverage.json",
-    "coverage/coverage-summary.json",
-    "coverage/clover.xml",
-    "coverage.out",
-    "target/site/jacoco/jacoco.xml",
-    "build/reports/jacoco/test/jacocoTestReport.xml",
-];
+pub(super) const USUAL_COVERAGE: &[&str] = words!("usual-coverage");
 
 /// Returns the files of the project that were written after a report was, sorted, without those that runs write (`made`).
 ///

@@ -8,20 +8,13 @@ use sha2::{Digest as _, Sha256};
 
 use crate::oracle::HookContext;
 use crate::signal::hex;
+use crate::words::words;
 
 /// What stands before the digest of a file of which any part may say so.
 pub(super) const WHOLE: &str = "sha256:";
 
 /// Files that say so at the root of a project, also where git ignores them.
-const AT_ROOT: &[&str] = &[
-    ".cargo/config.toml",
-    ".cargo/config",
-    ".config/nextest.toml",
-    "rust-toolchain.toml",
-    ".npmrc",
-    "mvnw",
-    "gradlew",
-];
+const AT_ROOT: &[&str] = words!("runner-settings");
 
 /// Returns the files of the change, and those at the root, that may say so of these runners.
 pub(super) fn files(runners: &BTreeSet<String>, context: &HookContext) -> BTreeSet<String> {
@@ -139,28 +132,15 @@ fn cargo_config(text: &str) -> Vec<String> {
     let build = config.get("build").into_iter();
     said.extend(build.flat_map(|build| flags("build", build)));
     // What decides which linker the compiler finds, and what a test is started with.
-    let of_env = members(&config, "env").filter(|(key, _)| {
-        let finds = [
-            "COMPILER_PATH",
-            "DYLD_INSERT_LIBRARIES",
-            "GCC_EXEC_PREFIX",
-            "LD_PRELOAD",
-            "PATH",
-        ];
-        finds.contains(&key.as_str())
-    });
+    let of_env = members(&config, "env")
+        .filter(|(key, _)| words!("linker-variables").contains(&key.as_str()));
     said.extend(of_env.map(|(key, value)| format!("env.{key} = {value}")));
     // The one word for tests that an alias may give another meaning.
     let alias = members(&config, "alias")
         .filter(|(key, value)| *key == "t" && value.to_string().contains("--config"));
     said.extend(alias.map(|(key, value)| format!("alias.{key} = {value}")));
     let of_build = members(&config, "build").filter(|(key, value)| {
-        let is_program = [
-            "rustc",
-            "rustc-wrapper",
-            "rustc-workspace-wrapper",
-            "rustdoc",
-        ];
+        let is_program = words!("rust-build-programs");
         // By its name alone it is a program that is installed, such as a cache of compilations.
         is_program.contains(&key.as_str()) && value.as_str().is_none_or(|path| path.contains('/'))
     });
@@ -195,14 +175,9 @@ fn flags(of: &str, table: &Value) -> Vec<String> {
             .filter(|word| !word.is_empty())
             .peekable();
         while let Some(word) = words.next() {
-            let parts = [
-                "linker",
-                "-fuse-ld",
-                "--ld-path",
-                "--sysroot",
-                "codegen-backend",
-            ];
-            let is_part = parts.iter().any(|part| word.ends_with(part));
+            let is_part = words!("rust-part-flags")
+                .iter()
+                .any(|part| word.ends_with(part));
             let named = match word.strip_prefix("-B") {
                 Some(dir) => Some(dir),
                 None => words.peek().copied().filter(|_| is_part),
@@ -246,16 +221,7 @@ fn without_assertions(config: &Value) -> Vec<String> {
 }
 
 /// What makes a test of Rust fail.
-const ASSERTIONS: &[&str] = &[
-    "assert",
-    "assert_eq",
-    "assert_ne",
-    "debug_assert",
-    "debug_assert_eq",
-    "debug_assert_ne",
-    "panic",
-    "unreachable",
-];
+const ASSERTIONS: &[&str] = words!("rust-assertions");
 
 /// Returns the macros of a source that stand in the place of assertions, or of `#[test]`.
 fn assertions(text: &str) -> Vec<String> {
@@ -317,120 +283,16 @@ fn toolchain(text: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
-    const X: &str = "sha256:2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881";
+    use super::read;
 
     #[test]
     fn what_stands_in_the_place_of_a_runner_is_told_and_nothing_else() {
-        for (file, text, expected) in [
-            (
-                ".cargo/config.toml",
-                "[target.'cfg(unix)']\nrunner = ['sh', '-c']\nlinker = 'clang'\n[alias]\nt = 'test'",
-                "target.cfg(unix).runner = [\"sh\",\"-c\"]",
-            ),
-            (
-                ".cargo/config.toml",
-                "[target.x]\nlinker = './link.sh'\n[env]\nPATH = 'bin'\nA = 'b'",
-                "env.PATH = \"bin\"; target.x.linker = \"./link.sh\"",
-            ),
-            (
-                ".cargo/config.toml",
-                "[build]\nrustflags = ['-C', 'linker=tools/link.sh', '-Clink-arg=-fuse-ld=/tmp/ld']",
-                "build.rustflags with /tmp/ld; build.rustflags with tools/link.sh",
-            ),
-            (
-                ".cargo/config.toml",
-                "[target.x]\nrustflags = '-Clink-arg=-B./bin --sysroot ./s'",
-                "target.x.rustflags with ./bin; target.x.rustflags with ./s",
-            ),
-            (
-                ".cargo/config.toml",
-                "[target.x]\nlinker = '/usr/bin/clang'\nrustflags = ['-C', 'link-arg=-fuse-ld=mold', '-Clinker=rust-lld', '-L', './lib', '--remap-path-prefix=/a=/b', '-Clink-arg=-Wl,-rpath,./lib']\n[alias]\nt = 'test -q'",
-                "",
-            ),
-            (
-                ".cargo/config.toml",
-                "[alias]\nt = ['test', '--config', 'l.toml']",
-                "alias.t = [\"test\",\"--config\",\"l.toml\"]",
-            ),
-            (
-                "a/.cargo/config",
-                "[build]\nrustc-wrapper = './w.sh'",
-                "build.rustc-wrapper = \"./w.sh\"",
-            ),
-            (
-                ".cargo/config.toml",
-                "[build]\nrustc-wrapper = 'sccache'",
-                "",
-            ),
-            (
-                "a/Cargo.toml",
-                "[lib]\nharness = false\n[[test]]\nname = 't'\nharness = false\n[[bench]]\nname = 'b'\nharness = false",
-                "harness = false of lib; harness = false of t",
-            ),
-            (
-                "Cargo.toml",
-                "[package]\nname = 'p'\n[[test]]\nname = 't'",
-                "",
-            ),
-            (
-                "Cargo.toml",
-                "[profile.test]\ndebug-assertions = false\n[profile.release]\ndebug-assertions = false",
-                "profile.test.debug-assertions = false",
-            ),
-            ("Cargo.toml", "no manifest", ""),
-            (
-                ".config/nextest.toml",
-                "[scripts.wrapper.w]\ncommand = './w.sh'\n[profile.default]\nretries = 1",
-                "scripts.wrapper.w = {\"command\":\"./w.sh\"}",
-            ),
-            ("rust-toolchain.toml", "[toolchain]\nchannel = '1.95'", ""),
-            (
-                "rust-toolchain.toml",
-                "[toolchain]\npath = 'x'",
-                "toolchain.path = \"x\"",
-            ),
-            (
-                ".npmrc",
-                "script-shell=./sh.sh\nnode-options=--max-old-space-size=4096\nregistry=https://x/",
-                "script-shell=./sh.sh",
-            ),
-            ("a/.npmrc", "script-shell = bash\nfund=false", ""),
-            (".npmrc", "script-shell = /bin/bash", ""),
-            (
-                "pnpm-workspace.yaml",
-                "packages:\n  - a\nscriptShell: tools/sh\nnodeOptions: --require ./e.cjs",
-                "nodeOptions: --require ./e.cjs; scriptShell: tools/sh",
-            ),
-            ("sub/mvnw", "x", X),
-            ("gradle/wrapper/gradle-wrapper.properties", "x", X),
-            (".mvn/maven.config", "x", X),
-            ("src/wrapper/a.txt", "x", ""),
-            ("config.toml", "[target.x]\nrunner = 'y'", ""),
-            (
-                "src/a.rs",
-                "#[macro_export] macro_rules! /* x */ assert_eq { ($($t:tt)*) => {} }",
-                "macro_rules assert_eq",
-            ),
-            (
-                "src/a.rs",
-                "pub use crate::noop as assert;\nuse a::{b as panic};",
-                "as assert; as panic",
-            ),
-            (
-                "src/a.rs",
-                "#[proc_macro_attribute]\npub fn test(a: T, b: T) -> T {",
-                "#[proc_macro test",
-            ),
-            (
-                "src/a.rs",
-                "// macro_rules! assert_eq\nlet a = \"macro_rules! assert\";\nmacro_rules! assert_close { () => {} }\nuse pretty_assertions::assert_eq;\nuse x::{assert_eq as same, y::assert_ne as assert_ne};\nlet b = 1 as u8;",
-                "",
-            ),
-        ] {
+        let cases = include_str!("../../../../tests/cases/runner_settings.txt");
+        for case in cases.split("\n@ ").skip(1) {
+            let (file, rest) = case.split_once('\n').unwrap();
+            let (text, expected) = rest.split_once("\n=> ").unwrap();
             let said: Vec<String> = read(file, text.as_bytes()).into_iter().collect();
-            assert_eq!(said.join("; "), expected, "{file}");
+            assert_eq!(said.join("; "), expected.trim_end(), "{file}");
         }
     }
 

@@ -1,6 +1,7 @@
 //! Statements: what a change says of tests that are to go, in its commit messages and in its issue.
 
 use crate::oracle::toolchain::test_run::short;
+use crate::words::words;
 
 /// How the words begin that say so.
 const STEMS: &[&str] = &[
@@ -15,74 +16,11 @@ const DENIALS: &[&str] = &[
 /// How a sentence calls tests.
 const TESTS: &[&str] = &["test", "tests", "case", "cases", "spec", "specs", "suite"];
 /// What may stand between such a word and the tests that it is about, beside their names.
-const AROUND: &[&str] = &[
-    "a",
-    "all",
-    "an",
-    "and",
-    "both",
-    "broken",
-    "disabled",
-    "duplicate",
-    "duplicated",
-    "every",
-    "failing",
-    "few",
-    "five",
-    "flaky",
-    "four",
-    "integration",
-    "last",
-    "more",
-    "obsolete",
-    "old",
-    "one",
-    "or",
-    "other",
-    "our",
-    "outdated",
-    "redundant",
-    "regression",
-    "remaining",
-    "slow",
-    "some",
-    "stale",
-    "superfluous",
-    "that",
-    "the",
-    "these",
-    "this",
-    "those",
-    "three",
-    "two",
-    "unit",
-    "unneeded",
-    "useless",
-];
+const AROUND: &[&str] = words!("words-around-tests");
 /// What may follow the word for tests where that is no part of another one, such as `test helper`.
-const BEHIND: &[&str] = &[
-    "about", "and", "as", "because", "but", "file", "files", "for", "from", "in", "into", "named",
-    "of", "on", "since", "so", "that", "to", "until", "which", "while", "with",
-];
+const BEHIND: &[&str] = words!("words-behind-tests");
 /// What stands between tests and the word that says what became of them.
-const BECAME: &[&str] = &[
-    "also",
-    "are",
-    "be",
-    "been",
-    "being",
-    "both",
-    "gets",
-    "got",
-    "had",
-    "has",
-    "have",
-    "is",
-    "now",
-    "therefore",
-    "was",
-    "were",
-];
+const BECAME: &[&str] = words!("words-of-becoming");
 /// What may stand around a name.
 const QUOTES: &[char] = &['`', '"', '\'', '“', '”', '‘', '’'];
 
@@ -307,97 +245,13 @@ fn is_name(word: &str, name: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::says_so;
-
-    #[test]
-    fn a_text_says_so_or_only_happens_to_hold_the_name() {
-        for (text, name, expected) in [
-            (
-                "Drop the test `subtracts`, since nothing subtracts",
-                "subtracts",
-                true,
-            ),
-            ("Removed: adds, subtracts", "subtracts", true),
-            ("Skipped tests: `subtracts`", "subtracts", true),
-            (
-                "x\n\n- removed: sums::tests::subtracts\n",
-                "subtracts",
-                true,
-            ),
-            ("Rename the test\n`test_a` to `test_b`.", "test_a", true),
-            ("The case test_a is deleted, as b covers it", "test_a", true),
-            (
-                "Remove the tests of the old form:\n- `adds two`\n- `adds three`",
-                "adds three",
-                true,
-            ),
-            (
-                "Delete test_alpha and the flaky test_beta",
-                "test_beta",
-                true,
-            ),
-            (
-                "Don't run it by hand; skip the test `adds two` for now",
-                "adds two",
-                true,
-            ),
-            (
-                "Skip flaky tests (test_alpha, test_beta)",
-                "test_beta",
-                true,
-            ),
-            (
-                "test_alpha and test_beta were removed, as x covers them",
-                "test_alpha",
-                true,
-            ),
-            ("test_beta removed", "test_beta", true),
-            ("Move test_beta to another file", "test_beta", true),
-            // It only holds the name.
-            (
-                "Refactor test_beta to remove duplication",
-                "test_beta",
-                false,
-            ),
-            ("Speed up test_beta by removing a sleep", "test_beta", false),
-            ("Remove the old API used by test_beta", "test_beta", false),
-            ("replace mock in test_beta", "test_beta", false),
-            ("Remove the API test_beta calls", "test_beta", false),
-            ("remove unused import (test_beta stays)", "test_beta", false),
-            ("Remove the test helper of test_beta", "test_beta", false),
-            ("test_beta: removed a sleep", "test_beta", false),
-            (
-                "Remove the test of x and speed up test_beta",
-                "test_beta",
-                false,
-            ),
-            ("Don't remove test_beta", "test_beta", false),
-            ("test_beta is not removed", "test_beta", false),
-            ("Rename test_gamma to test_beta", "test_beta", false),
-            ("Make it add: it adds and subtracts", "subtracts", false),
-            ("Remove what subtracts from the tests", "subtracts", false),
-            ("Fix test_a", "test_a", false),
-            ("Removed: adds", "subtracts", false),
-            ("Removed: subtracts_more", "subtracts", false),
-            ("Drop the test `subtracts more`", "subtracts", false),
-            (
-                "Remove the parser. The test `subtracts` is faster now",
-                "subtracts",
-                false,
-            ),
-            // It says the opposite.
-            ("Do not remove the test `subtracts`", "subtracts", false),
-            (
-                "We never ever skip the test `subtracts`",
-                "subtracts",
-                false,
-            ),
-            // It is of something else.
-            ("Remove `subtracts` from the API", "subtracts", false),
-            ("Note: subtracts", "subtracts", false),
-        ] {
-            assert_eq!(says_so(text, name), expected, "{text}");
-        }
+#[test]
+fn a_text_says_so_or_only_happens_to_hold_the_name() {
+    let cases = include_str!("../../../../tests/cases/test_statements.txt");
+    for case in cases.lines().filter(|line| !line.starts_with('#')) {
+        let mut fields = case.splitn(3, '\t');
+        let mut field = || fields.next().unwrap();
+        let (expected, name, text) = (field() == "yes", field(), field().replace("\\n", "\n"));
+        assert_eq!(says_so(&text, name), expected, "{case}");
     }
 }

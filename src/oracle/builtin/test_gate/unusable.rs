@@ -44,137 +44,107 @@ pub(super) fn no_runner() -> Signal {
     .fingerprint(["no-test-runner"])
 }
 
-/// Blocks a report that is not there.
+/// Blocks reports that are not there.
 pub(super) fn missing_report(files: &[String]) -> Signal {
-    Signal::block(
-        "test-report-missing",
-        format!("there is no test report `{}`", files.join("`, `")),
-    )
-    .steps(["run the tests so that they write it"])
-    .files(files.to_vec())
-    .fingerprint(["test-report-missing"])
+    missing("test-report-missing", "test report", files)
+}
+
+/// Blocks coverage reports that are not there.
+pub(super) fn missing_coverage(files: &[String]) -> Signal {
+    missing("coverage-report-missing", "coverage report", files)
+}
+
+fn missing(kind: &str, what: &str, files: &[String]) -> Signal {
+    let reason = format!("there is no {what} `{}`", files.join("`, `"));
+    Signal::block(kind, reason)
+        .steps(["run the tests so that they write it"])
+        .files(files.to_vec())
+        .fingerprint([kind])
 }
 
 /// Blocks a command that should have written a report and did not.
 pub(super) fn not_written(files: &[String], command: &str) -> Signal {
-    Signal::block(
-        "test-report-missing",
-        format!(
-            "`{command}` has not written the test report `{}`",
-            files.join("`, `")
-        ),
-    )
-    .steps([
-        format!("run `{command}` and see why"),
-        "set `report` to the place that it writes to".to_owned(),
-    ])
-    .files(files.to_vec())
-    .fingerprint(["test-report-missing", command])
-}
-
-/// Blocks a coverage report that is not there.
-pub(super) fn missing_coverage(files: &[String]) -> Signal {
-    Signal::block(
-        "coverage-report-missing",
-        format!("there is no coverage report `{}`", files.join("`, `")),
-    )
-    .steps(["run the tests so that they write it"])
-    .files(files.to_vec())
-    .fingerprint(["coverage-report-missing"])
+    let files_named = files.join("`, `");
+    let reason = format!("`{command}` has not written the test report `{files_named}`");
+    Signal::block("test-report-missing", reason)
+        .steps([
+            format!("run `{command}` and see why"),
+            "set `report` to the place that it writes to".to_owned(),
+        ])
+        .files(files.to_vec())
+        .fingerprint(["test-report-missing", command])
 }
 
 /// Blocks a report that cannot be understood.
 pub(super) fn unreadable(file: &str, fault: &str) -> Signal {
-    Signal::block(
-        "test-report-unreadable",
-        format!("`{file}` cannot be read: {fault}"),
-    )
-    .steps([format!("run the tests so that they write `{file}` anew")])
-    .files([file])
-    .fingerprint(["test-report-unreadable", file])
+    let reason = format!("`{file}` cannot be read: {fault}");
+    anew("test-report-unreadable", reason, file).files([file])
 }
 
 /// Blocks a report that is a copy of a file that was there before the run.
 pub(super) fn copied(file: &str, original: &str) -> Signal {
-    let reason = format!(
-        "the report `{file}` is stale: it is a copy of `{original}`, which was there before the tests ran"
-    );
-    Signal::block("test-report-stale", reason)
-        .steps([format!("run the tests so that they write `{file}` anew")])
-        .files([file])
-        .fingerprint(["test-report-stale", file])
+    let why = format!("it is a copy of `{original}`, which was there before the tests ran");
+    outdated(file, &why).files([file])
 }
 
 /// Blocks a report that is older than the sources.
 pub(super) fn stale(file: &str, newer: &[String]) -> Signal {
-    let mut named = newer
-        .iter()
-        .take(5)
-        .map(|f| format!("`{f}`"))
-        .collect::<Vec<_>>()
-        .join(", ");
+    let named: Vec<String> = newer.iter().take(5).map(|f| format!("`{f}`")).collect();
+    let mut named = named.join(", ");
     if newer.len() > 5 {
         named.push_str(&format!(" and {} more", newer.len() - 5));
     }
     let verb = if newer.len() == 1 { "was" } else { "were" };
-    Signal::block(
-        "test-report-stale",
-        format!("the report `{file}` is stale: {named} {verb} changed after it was written"),
-    )
-    .steps([format!("run the tests so that they write `{file}` anew")])
-    .files(newer.to_vec())
-    .fingerprint(["test-report-stale", file])
+    let why = format!("{named} {verb} changed after it was written");
+    outdated(file, &why).files(newer.to_vec())
 }
 
 /// Blocks a report that was written later than now.
 pub(super) fn of_the_future(file: &str) -> Signal {
-    let reason = format!(
-        "the report `{file}` is stale: its time lies in the future, so that it tells nothing"
-    );
-    Signal::block("test-report-stale", reason)
-        .steps([format!("run the tests so that they write `{file}` anew")])
-        .files([file])
-        .fingerprint(["test-report-stale", file])
+    let why = "its time lies in the future, so that it tells nothing";
+    outdated(file, why).files([file])
 }
 
 /// Blocks reports that were there, with the same content, when the tree was another.
 pub(super) fn of_another_tree(files: &[String]) -> Signal {
-    let named = files.join("`, `");
-    let reason = format!(
-        "the report `{named}` is stale: it was there already when files of the project were others"
-    );
-    Signal::block("test-report-stale", reason)
-        .steps([format!("run the tests so that they write `{named}` anew")])
-        .files(files.to_vec())
-        .fingerprint(["test-report-stale", &named])
+    let why = "it was there already when files of the project were others";
+    outdated(&files.join("`, `"), why).files(files.to_vec())
+}
+
+/// Blocks a report that is older than the configuration allows.
+pub(super) fn too_old(file: &str, age: Duration, max: Duration) -> Signal {
+    let (age, max) = (span(age), span(max));
+    let why = format!("it is {age} old, and at most {max} are allowed");
+    outdated(file, &why).files([file])
+}
+
+fn outdated(file: &str, why: &str) -> Signal {
+    let reason = format!("the report `{file}` is stale: {why}");
+    anew("test-report-stale", reason, file)
+}
+
+fn anew(kind: &str, reason: String, file: &str) -> Signal {
+    Signal::block(kind, reason)
+        .steps([format!("run the tests so that they write `{file}` anew")])
+        .fingerprint([kind, file])
 }
 
 /// Blocks a run that ended before it had run everything.
 pub(super) fn cut_short(command: &str, told: &[String]) -> Signal {
-    let reason = format!(
-        "`{command}` did not run all of its tests: {}",
-        told.join("; ")
-    );
-    Signal::block("tests-cut-short", reason)
-        .steps([
-            "let every test run to its end: no `exit`, `--collect-only` or the like on the way"
-                .to_owned(),
-        ])
-        .fingerprint(["tests-cut-short", command])
+    let told = told.join("; ");
+    let reason = format!("`{command}` did not run all of its tests: {told}");
+    let step = "let every test run to its end: no `exit`, `--collect-only` or the like on the way";
+    let signal = Signal::block("tests-cut-short", reason).steps([step]);
+    signal.fingerprint(["tests-cut-short", command])
 }
 
 /// Blocks a run whose reports others than its reporters have written or changed.
 pub(super) fn forged(command: &str, told: &[String]) -> Signal {
-    let reason = format!(
-        "what tells of `{command}` is not what its runners reported: {}",
-        told.join("; ")
-    );
-    Signal::block("test-report-forged", reason)
-        .steps([
-            "let no test, script or setting write into the folder of reports or change what stands there"
-                .to_owned(),
-        ])
-        .fingerprint(["test-report-forged", command])
+    let told = told.join("; ");
+    let reason = format!("what tells of `{command}` is not what its runners reported: {told}");
+    let step = "let no test, script or setting write into the folder of reports or change what stands there";
+    let signal = Signal::block("test-report-forged", reason).steps([step]);
+    signal.fingerprint(["test-report-forged", command])
 }
 
 /// Blocks a run of which nothing tells what it has tested.
@@ -186,21 +156,6 @@ pub(super) fn no_result(command: &str) -> Signal {
             "or set `exit_code_suffices: true` in the configuration of TestGate, if code 0 is to be believed",
         ])
         .fingerprint(["no-test-result", command])
-}
-
-/// Blocks a report that is older than the configuration allows.
-pub(super) fn too_old(file: &str, age: Duration, max: Duration) -> Signal {
-    Signal::block(
-        "test-report-stale",
-        format!(
-            "the report `{file}` is stale: it is {} old, and at most {} are allowed",
-            span(age),
-            span(max)
-        ),
-    )
-    .steps([format!("run the tests so that they write `{file}` anew")])
-    .files([file])
-    .fingerprint(["test-report-stale", file])
 }
 
 /// Writes a duration in its largest fitting unit.

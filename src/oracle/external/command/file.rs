@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::Dialect;
 use super::matcher::Matcher;
 use crate::event::Trigger;
+use crate::words::words;
 
 /// A file with command hooks.
 #[derive(Debug)]
@@ -50,51 +51,10 @@ pub(super) enum Command {
 pub(super) const KINDS: &[&str] = &["command", "http", "mcp_tool", "prompt", "agent"];
 
 /// The keys of a group of hooks.
-pub(super) const OF_GROUP: &[&str] = &[
-    "comment",
-    "description",
-    "hooks",
-    "matcher",
-    "name",
-    "sequential",
-];
+pub(super) const OF_GROUP: &[&str] = words!("hook-group-keys");
 
 /// The keys of a hook, of whatever type.
-pub(super) const OF_HANDLER: &[&str] = &[
-    "allowedEnvVars",
-    "args",
-    "async",
-    "asyncRewake",
-    "bash",
-    "command",
-    "comment",
-    "continueOnBlock",
-    "cwd",
-    "description",
-    "env",
-    "exec",
-    "failClosed",
-    "headers",
-    "if",
-    "input",
-    "linux",
-    "model",
-    "name",
-    "onFailure",
-    "once",
-    "osx",
-    "powershell",
-    "prompt",
-    "server",
-    "shell",
-    "statusMessage",
-    "timeout",
-    "timeoutSec",
-    "tool",
-    "type",
-    "url",
-    "windows",
-];
+pub(super) const OF_HANDLER: &[&str] = words!("handler-keys");
 
 impl HookFile {
     /// Reads a file; `dialect` is told by its content where none is given.

@@ -13,6 +13,7 @@ use crate::event::{
 };
 use crate::fact::Facts;
 use crate::signal::Modification;
+use crate::words::words;
 
 /// A tool call in the words of a format.
 #[derive(Debug)]
@@ -26,15 +27,7 @@ pub(super) struct Tool {
 }
 
 /// The names of the formats for what every tool is told in.
-const VOCABULARY: &[&str] = &[
-    "command",
-    "content",
-    "file_path",
-    "filePath",
-    "files",
-    "path",
-    "url",
-];
+const VOCABULARY: &[&str] = words!("told-fields");
 
 impl Tool {
     pub(super) fn of(

@@ -1,25 +1,15 @@
 //! The lines that a change adds.
 
-use rhai::{Array, Dynamic};
+use rhai::{Array, Dynamic, Engine};
 
-use super::{Function, Group};
 use crate::oracle::added;
 use crate::oracle::rhai::guard;
 use crate::oracle::rhai::limits::{Fallible, MAX_ITEMS, failure};
 use crate::oracle::rhai::value::map;
 
-pub(super) const GROUP: Group = Group {
-    title: "The change",
-    doc: "",
-    functions: &[Function {
-        signature: "added_lines() -> list of #{path, line, text}",
-        doc: "The lines that the change adds, with their numbers in their files: what the tool is about to write where there is a tool call, and else what the change adds to the files. Of more than 2,500 lines the rest is left out.",
-        example: "added_lines().len() == 0 || added_lines()[0].line == 1",
-        register: |engine| {
-            engine.register_fn("added_lines", added_lines);
-        },
-    }],
-};
+pub(super) fn register(engine: &mut Engine) {
+    engine.register_fn("added_lines", added_lines);
+}
 
 /// Longer changes are read by nobody, and no list may be longer than the interpreter allows: three values a line.
 const MAX_LINES: usize = MAX_ITEMS / 4;

@@ -1,15 +1,17 @@
-//! Every function that is offered to scripts: its signature, what it does, and an example that is run.
+//! Every function that is offered to scripts. `manual.txt` tells how each is called, what it does, and an example that is
+//! run; a group begins with `#`.
 
 mod change;
 mod files;
-mod lists;
 mod results;
 mod surroundings;
 mod text;
 
-pub(super) use self::results::Answer;
+use std::sync::LazyLock;
 
 use rhai::Engine;
+
+pub(super) use self::results::Answer;
 
 /// One function that is offered to scripts.
 #[derive(Clone, Copy, Debug)]
@@ -20,31 +22,46 @@ pub struct Function {
     pub doc: &'static str,
     /// An expression or a few statements that are true in the project that the manual shows.
     pub example: &'static str,
-    register: fn(&mut Engine),
 }
 
 /// Functions that belong together.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Group {
     /// The heading.
     pub title: &'static str,
     /// What is true of all of them.
     pub doc: &'static str,
     /// The functions.
-    pub functions: &'static [Function],
+    pub functions: Vec<Function>,
 }
 
 /// Every function that is offered beside those of the language itself.
-pub const GROUPS: &[Group] = &[
-    results::GROUP,
-    results::SETTERS,
-    text::GROUP,
-    files::PATHS,
-    files::FILES,
-    change::GROUP,
-    lists::GROUP,
-    surroundings::GROUP,
-];
+pub static GROUPS: LazyLock<Vec<Group>> = LazyLock::new(|| {
+    let mut groups = Vec::<Group>::new();
+    for part in include_str!("manual.txt").split("\n\n") {
+        let mut lines = part.lines();
+        let mut line = || lines.next().unwrap_or_default();
+        let (first, doc) = (line(), line());
+        if let Some(title) = first.strip_prefix("# ") {
+            let functions = Vec::new();
+            groups.push(Group {
+                title,
+                doc,
+                functions,
+            });
+        } else if let Some(group) = groups.last_mut() {
+            group.functions.push(Function {
+                signature: first,
+                doc,
+                example: line(),
+            });
+        }
+    }
+    groups
+});
+
+/// The groups whose functions read files of the project, or look at the change of it.
+const OF_PROJECT: &[&str] = &["Files of the project", "The change"];
 
 impl Function {
     /// Returns the name.
@@ -54,34 +71,40 @@ impl Function {
     }
 }
 
-/// Makes every function known to the interpreter.
+/// Makes every function known to the interpreter; those of lists are registered with their type.
 pub(super) fn register(engine: &mut Engine) {
-    results::register_type(engine);
-    for function in GROUPS.iter().flat_map(|group| group.functions) {
-        (function.register)(engine);
+    for register in [
+        results::register,
+        text::register,
+        files::register,
+        change::register,
+        surroundings::register,
+    ] {
+        register(engine);
     }
 }
 
 /// Whether the functions of a name read files of the project, or look at the change of it.
 pub(super) fn reads_project(name: &str) -> bool {
-    let groups = [&files::FILES, &change::GROUP];
-    let mut functions = groups.iter().flat_map(|group| group.functions);
-    functions.any(|function| function.name() == name)
+    let groups = GROUPS.iter();
+    groups
+        .filter(|group| OF_PROJECT.contains(&group.title))
+        .flat_map(|group| &group.functions)
+        .any(|function| function.name() == name)
+}
+
+fn functions() -> impl Iterator<Item = &'static Function> {
+    GROUPS.iter().flat_map(|group| &group.functions)
 }
 
 /// Returns the names of all functions.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
-    GROUPS
-        .iter()
-        .flat_map(|group| group.functions)
-        .map(Function::name)
+    functions().map(Function::name)
 }
 
 /// Returns how the functions of a name are called.
 pub(super) fn signatures_of(name: &str) -> impl Iterator<Item = &'static str> {
-    GROUPS
-        .iter()
-        .flat_map(|group| group.functions)
+    functions()
         .filter(move |function| function.name() == name)
         .map(|function| function.signature)
 }

@@ -1,9 +1,8 @@
 //! The command line, the past and the time.
 
 use chrono::{DateTime, Datelike as _, FixedOffset, Local, Timelike as _};
-use rhai::{Array, Dynamic, EvalAltResult};
+use rhai::{Array, Dynamic, Engine, EvalAltResult};
 
-use super::{Function, Group};
 use crate::oracle::rhai::extra::commands;
 use crate::oracle::rhai::guard;
 use crate::oracle::rhai::limits::{Fallible, MAX_ITEMS, failure};
@@ -11,57 +10,25 @@ use crate::oracle::rhai::value::map;
 use crate::shell;
 use crate::signal_log::{Body, Record};
 
-pub(super) const GROUP: Group = Group {
-    title: "Command lines, the past, the time",
-    doc: "",
-    functions: &[
-        Function {
-            signature: "parse_command(text) -> list of #{program, arguments, wrappers}",
-            doc: "Every program that a shell command line would run, through pipes, `&&`, `$( )`, `bash -c`, `sudo` and the like. For the event's own command see `ctx.tool.commands`.",
-            example: r#"parse_command("cd x && git push --force").some(|c| c.program == "git" && "--force" in c.arguments)"#,
-            register: |engine| {
-                engine.register_fn("parse_command", |text: &str| parse_command(text));
-            },
-        },
-        Function {
-            signature: "history() -> list of maps",
-            doc: "The signal log's records of this issue (or session), oldest first: `#{kind: \"evaluation\", timestamp, trigger, decision}`, `#{kind: \"signal\", timestamp, trigger, binding, source, type, intensity, text}`, `#{kind: \"response\", timestamp, binding, action, by}`.",
-            example: "history().filter(|record| record.kind == \"signal\").len() == 0",
-            register: |engine| {
-                engine.register_fn("history", history);
-            },
-        },
-        Function {
-            signature: "clock(time, offset = local) -> #{year, month, day, hour, minute, weekday}",
-            doc: "A time such as `ctx.time`, as a clock at `offset` (`+02:00`) shows it; `weekday` is 1 for Monday to 7 for Sunday.",
-            example: r#"let c = clock("2026-02-09T23:30:00Z", "+02:00"); c.day == 10 && c.hour == 1 && c.weekday == 2"#,
-            register: |engine| {
-                engine.register_fn("clock", |time: &str| {
-                    Ok::<_, Box<EvalAltResult>>(face(&parse_time(time)?.with_timezone(&Local)))
-                });
-                engine.register_fn("clock", |time: &str, offset: &str| {
-                    let offset: FixedOffset = offset.parse().map_err(|_| {
-                        failure(format!(
-                            "`{offset}` is not an offset; expected one like `+02:00`"
-                        ))
-                    })?;
-                    Ok::<_, Box<EvalAltResult>>(face(&parse_time(time)?.with_timezone(&offset)))
-                });
-            },
-        },
-        Function {
-            signature: "hours_between(earlier, later) -> number",
-            doc: "The hours from one time to another, with their fraction.",
-            example: r#"hours_between("2026-02-09T10:00:00Z", "2026-02-09T11:30:00Z") == 1.5"#,
-            register: |engine| {
-                engine.register_fn("hours_between", |earlier: &str, later: &str| {
-                    let between = parse_time(later)? - parse_time(earlier)?;
-                    Ok::<_, Box<EvalAltResult>>(between.as_seconds_f64() / 3600.0)
-                });
-            },
-        },
-    ],
-};
+pub(super) fn register(engine: &mut Engine) {
+    engine.register_fn("parse_command", |text: &str| parse_command(text));
+    engine.register_fn("history", history);
+    engine.register_fn("clock", |time: &str| {
+        Ok::<_, Box<EvalAltResult>>(face(&parse_time(time)?.with_timezone(&Local)))
+    });
+    engine.register_fn("clock", |time: &str, offset: &str| {
+        let offset: FixedOffset = offset.parse().map_err(|_| {
+            failure(format!(
+                "`{offset}` is not an offset; expected one like `+02:00`"
+            ))
+        })?;
+        Ok::<_, Box<EvalAltResult>>(face(&parse_time(time)?.with_timezone(&offset)))
+    });
+    engine.register_fn("hours_between", |earlier: &str, later: &str| {
+        let between = parse_time(later)? - parse_time(earlier)?;
+        Ok::<_, Box<EvalAltResult>>(between.as_seconds_f64() / 3600.0)
+    });
+}
 
 fn parse_time(text: &str) -> Fallible<DateTime<FixedOffset>> {
     DateTime::parse_from_rfc3339(text).map_err(|_| {

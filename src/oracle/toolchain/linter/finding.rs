@@ -1,11 +1,10 @@
 //! Findings: how linters write them, and how that is read.
 
-use serde_json::Value;
+use serde::Deserialize;
 
 use super::tool::{Form, Tool};
 use crate::oracle::toolchain::relative;
 
-/// One finding.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::oracle) struct Fault {
     /// The file, relative to the project.
@@ -18,6 +17,22 @@ pub(in crate::oracle) struct Fault {
     pub(in crate::oracle) linter: &'static str,
     /// Whether it kept the linter from looking at anything, also at other files.
     pub(in crate::oracle) hinders: bool,
+}
+
+/// What ESLint says of one file.
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Linted {
+    file_path: String,
+    messages: Vec<Message>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Message {
+    line: Option<u32>,
+    message: String,
+    rule_id: Option<String>,
 }
 
 impl Fault {
@@ -95,33 +110,16 @@ impl Tool {
                 })
                 .collect(),
             Form::Eslint => {
-                let files: Vec<Value> = serde_json::from_str(output.trim()).unwrap_or_default();
-                files
-                    .iter()
-                    .flat_map(|file| {
-                        let path = file
-                            .get("filePath")
-                            .and_then(Value::as_str)
-                            .unwrap_or_default();
-                        let messages = file.get("messages").and_then(Value::as_array);
-                        messages.into_iter().flatten().map(move |message| {
-                            let line = message
-                                .get("line")
-                                .and_then(Value::as_u64)
-                                .and_then(|n| n.try_into().ok());
-                            let text = message
-                                .get("message")
-                                .and_then(Value::as_str)
-                                .unwrap_or_default();
-                            let rule = message
-                                .get("ruleId")
-                                .and_then(Value::as_str)
-                                .unwrap_or("error");
-                            (path.to_owned(), line, format!("{text} [{rule}]"))
-                        })
-                    })
-                    .map(|(path, line, message)| fault(&path, line, &message))
-                    .collect()
+                let files: Vec<Linted> = serde_json::from_str(output.trim()).unwrap_or_default();
+                let each = |file: &Linted| {
+                    let told = file.messages.iter().map(|message| {
+                        let rule = message.rule_id.as_deref().unwrap_or("error");
+                        let text = format!("{} [{rule}]", message.message);
+                        fault(&file.file_path, message.line, &text)
+                    });
+                    told.collect::<Vec<_>>()
+                };
+                files.iter().flat_map(each).collect()
             }
             Form::Annotations => output
                 .lines()

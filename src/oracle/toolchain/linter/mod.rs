@@ -87,12 +87,6 @@ pub(in crate::oracle) fn check(
     checked
 }
 
-/// The codes by which linters say that they failed themselves; their findings have another one.
-const STOPS: &[(&str, i32)] = &[("eslint", 2), ("mypy", 2), ("ruff", 2)];
-
-/// The linters that run nothing of the project: settings of theirs cannot name a program or a plugin of code.
-const READERS: &[&str] = &["biome", "go-vet", "gofmt", "ruff", "shellcheck", "tsc"];
-
 impl Tool {
     /// Returns its program: the project's own before the machine's.
     pub(in crate::oracle) fn program(&self, context: &HookContext) -> Option<PathBuf> {
@@ -115,7 +109,7 @@ impl Tool {
         call: &Call,
     ) -> Result<Finished, OracleError> {
         // Plugins, build scripts and toolchains are the project's too.
-        if !READERS.contains(&self.name) || lies_in(program, context.root()) {
+        if !self.only_reads || lies_in(program, context.root()) {
             context.permits_programs()?;
         }
         let mut argv = vec![program.to_string_lossy().into_owned()];
@@ -135,9 +129,8 @@ impl Tool {
 
     /// Whether it ended so that it has not looked at everything, whatever it has found until then.
     fn stopped(&self, exit: Exit) -> bool {
-        let reserved = STOPS.iter().find(|(name, _)| *name == self.name);
         match exit {
-            Exit::Code(code) => reserved.is_some_and(|(_, reserved)| code == *reserved),
+            Exit::Code(code) => self.stop == Some(code),
             Exit::Signal(_) | Exit::TimedOut => true,
         }
     }
@@ -149,10 +142,10 @@ impl Tool {
         program: &Path,
         call: &Call,
     ) -> Result<(Vec<Fault>, Option<OracleError>), OracleError> {
-        let finished = self.call(context, program, self.check, call)?;
+        let finished = self.call(context, program, &self.check, call)?;
         let mut found = self.read(&finished.stdout_text(), context.root());
         // Compilers tell there what they find also where they succeed.
-        let tells_there = matches!(self.form, Form::Places);
+        let tells_there = self.form == Form::Places;
         if found.is_empty() && (tells_there || !finished.exit.is_success()) {
             found = self.read_errors(&finished.stderr_text(), context.root());
         }

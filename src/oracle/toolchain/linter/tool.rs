@@ -1,6 +1,9 @@
 //! The linters: how each is found, called and read.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
 
 use super::edition;
 use crate::workspace::Workspace;
@@ -18,7 +21,8 @@ pub(in crate::oracle) struct Call {
 }
 
 /// How findings are written.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(in crate::oracle) enum Form {
     /// `path:line:column: message`; a note explains the finding before it.
     Places,
@@ -35,223 +39,44 @@ pub(in crate::oracle) enum Form {
 }
 
 /// One linter.
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(in crate::oracle) struct Tool {
     /// Its name in the configuration.
     pub(in crate::oracle) name: &'static str,
-    /// The files by which a project says that it uses it.
-    pub(in crate::oracle) files: &'static [&'static str],
-    /// A text in `pyproject.toml` or `package.json` that says so too.
-    pub(in crate::oracle) section: Option<(&'static str, &'static str)>,
-    /// The extensions of the files that it looks at.
-    pub(in crate::oracle) extensions: &'static [&'static str],
-    /// The program.
-    pub(in crate::oracle) program: &'static str,
-    /// The arguments that check; the files follow where `takes_files`.
-    pub(in crate::oracle) check: &'static [&'static str],
-    /// The arguments that fix; the files follow. None: it cannot, or not file by file.
-    pub(in crate::oracle) fix: Option<&'static [&'static str]>,
+    pub(super) program: &'static str,
+    pub(super) form: Form,
     /// Whether it is told the files; else it looks at the whole project.
-    pub(in crate::oracle) takes_files: bool,
-    /// How its findings are written.
-    pub(in crate::oracle) form: Form,
+    #[serde(default)]
+    takes_files: bool,
+    /// Whether it runs nothing of the project: settings of it cannot name a program or a plugin of code.
+    #[serde(default)]
+    pub(super) only_reads: bool,
+    /// The code by which it says that it failed itself; its findings have another one.
+    pub(super) stop: Option<i32>,
+    /// The files by which a project says that it uses it.
+    pub(super) files: Vec<&'static str>,
+    /// A file and a text in it that says so too.
+    section: Option<(String, String)>,
+    /// The extensions of the files that it looks at.
+    extensions: Vec<&'static str>,
+    /// The arguments that check; the files follow where `takes_files`.
+    pub(super) check: Vec<&'static str>,
+    /// The arguments that fix; the files follow. None: it cannot, or not file by file.
+    pub(in crate::oracle) fix: Option<Vec<&'static str>>,
 }
 
-/// Every linter that is known.
-pub(in crate::oracle) static TOOLS: &[Tool] = &[
-    Tool {
-        name: "clippy",
-        files: &["Cargo.toml"],
-        section: None,
-        extensions: &["rs"],
-        program: "cargo",
-        check: &[
-            "clippy",
-            "--workspace",
-            "--all-targets",
-            "--quiet",
-            "--message-format=short",
-        ],
-        fix: None,
-        takes_files: false,
-        form: Form::Places,
-    },
-    Tool {
-        name: "rustfmt",
-        files: &["Cargo.toml"],
-        section: None,
-        extensions: &["rs"],
-        program: "rustfmt",
-        check: &["--check", "-l", "--config", "skip_children=true"],
-        fix: Some(&[]),
-        takes_files: true,
-        form: Form::Files,
-    },
-    Tool {
-        name: "ruff",
-        files: &["ruff.toml", ".ruff.toml"],
-        section: Some(("pyproject.toml", "[tool.ruff")),
-        extensions: &["py", "pyi"],
-        program: "ruff",
-        check: &[
-            "check",
-            "--output-format=concise",
-            "--quiet",
-            "--force-exclude",
-        ],
-        fix: Some(&["check", "--fix", "--quiet", "--force-exclude"]),
-        takes_files: true,
-        form: Form::Places,
-    },
-    Tool {
-        name: "mypy",
-        files: &["mypy.ini", ".mypy.ini"],
-        section: Some(("pyproject.toml", "[tool.mypy")),
-        extensions: &["py", "pyi"],
-        program: "mypy",
-        check: &[
-            "--no-pretty",
-            "--no-color-output",
-            "--no-error-summary",
-            "--hide-error-context",
-        ],
-        fix: None,
-        takes_files: true,
-        form: Form::Places,
-    },
-    Tool {
-        name: "tsc",
-        files: &["tsconfig.json"],
-        section: None,
-        extensions: &["ts", "tsx", "mts", "cts"],
-        program: "tsc",
-        check: &["--noEmit", "--pretty", "false"],
-        fix: None,
-        takes_files: false,
-        form: Form::Brackets,
-    },
-    Tool {
-        name: "eslint",
-        files: &[
-            "eslint.config.js",
-            "eslint.config.mjs",
-            "eslint.config.cjs",
-            "eslint.config.ts",
-            ".eslintrc",
-            ".eslintrc.js",
-            ".eslintrc.cjs",
-            ".eslintrc.json",
-            ".eslintrc.yml",
-            ".eslintrc.yaml",
-        ],
-        section: Some(("package.json", "\"eslintConfig\"")),
-        extensions: &["js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts", "vue"],
-        program: "eslint",
-        check: &["--format", "json", "--no-error-on-unmatched-pattern"],
-        fix: Some(&["--fix", "--no-error-on-unmatched-pattern"]),
-        takes_files: true,
-        form: Form::Eslint,
-    },
-    Tool {
-        name: "prettier",
-        files: &[
-            ".prettierrc",
-            ".prettierrc.json",
-            ".prettierrc.yml",
-            ".prettierrc.yaml",
-            ".prettierrc.js",
-            ".prettierrc.cjs",
-            ".prettierrc.mjs",
-            ".prettierrc.toml",
-            "prettier.config.js",
-            "prettier.config.mjs",
-            "prettier.config.cjs",
-        ],
-        section: Some(("package.json", "\"prettier\": {")),
-        extensions: &[
-            "js", "jsx", "mjs", "cjs", "ts", "tsx", "css", "scss", "less", "json", "md", "yaml",
-            "yml", "html", "vue",
-        ],
-        program: "prettier",
-        check: &["--list-different", "--ignore-unknown"],
-        fix: Some(&["--write", "--log-level", "warn", "--ignore-unknown"]),
-        takes_files: true,
-        form: Form::Files,
-    },
-    Tool {
-        name: "biome",
-        files: &["biome.json", "biome.jsonc"],
-        section: None,
-        extensions: &[
-            "js", "jsx", "mjs", "cjs", "ts", "tsx", "css", "json", "jsonc",
-        ],
-        program: "biome",
-        check: &[
-            "check",
-            "--reporter=github",
-            "--no-errors-on-unmatched",
-            "--max-diagnostics=500",
-        ],
-        fix: Some(&["check", "--write", "--no-errors-on-unmatched"]),
-        takes_files: true,
-        form: Form::Annotations,
-    },
-    Tool {
-        name: "golangci-lint",
-        files: &[
-            ".golangci.yml",
-            ".golangci.yaml",
-            ".golangci.toml",
-            ".golangci.json",
-        ],
-        section: None,
-        extensions: &["go"],
-        program: "golangci-lint",
-        check: &["run"],
-        fix: None,
-        takes_files: false,
-        form: Form::Places,
-    },
-    Tool {
-        name: "go-vet",
-        files: &["go.mod"],
-        section: None,
-        extensions: &["go"],
-        program: "go",
-        check: &["vet", "./..."],
-        fix: None,
-        takes_files: false,
-        form: Form::Places,
-    },
-    Tool {
-        name: "gofmt",
-        files: &["go.mod"],
-        section: None,
-        extensions: &["go"],
-        program: "gofmt",
-        check: &["-l"],
-        fix: Some(&["-w"]),
-        takes_files: true,
-        form: Form::Files,
-    },
-    Tool {
-        name: "shellcheck",
-        files: &[".shellcheckrc"],
-        section: None,
-        extensions: &["sh", "bash", "ksh"],
-        program: "shellcheck",
-        check: &["-f", "gcc"],
-        fix: None,
-        takes_files: true,
-        form: Form::Levels,
-    },
-];
+/// Every linter that is known, from `policies/linters.json`.
+pub(in crate::oracle) static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
+    let text = include_str!("../../../../policies/linters.json");
+    serde_json::from_str(text).unwrap_or_default()
+});
 
 impl Tool {
     /// Whether a project says that it uses this linter.
     pub(in crate::oracle) fn is_used_by(&self, workspace: &dyn Workspace) -> bool {
         self.files.iter().any(|file| workspace.exists(file))
-            || self.section.is_some_and(|(file, section)| {
+            || self.section.as_ref().is_some_and(|(file, section)| {
                 workspace
                     .read(file)
                     .is_ok_and(|text| memchr::memmem::find(&text, section.as_bytes()).is_some())
@@ -320,4 +145,10 @@ fn extension_by_first_line(content: &[u8]) -> Option<&'static str> {
         "python" => Some("py"),
         _ => None,
     }
+}
+
+#[cfg(test)]
+#[test]
+fn every_linter_is_read() {
+    assert!(TOOLS.iter().any(|tool| tool.name == "shellcheck"));
 }

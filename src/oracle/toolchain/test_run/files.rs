@@ -5,25 +5,16 @@ use std::fs;
 use std::path::Path;
 use std::time::SystemTime;
 
+use crate::words::words;
+
 /// How many files a glob may give before it is taken for a mistake.
 const MAX_FILES: usize = 20_000;
 
 /// The extensions of files that hold code.
-pub(in crate::oracle) const CODE: &[&str] = &[
-    "c", "cc", "cpp", "cs", "ex", "go", "h", "hpp", "java", "js", "jsx", "kt", "lua", "mjs", "php",
-    "pl", "py", "rb", "rs", "scala", "sh", "swift", "ts", "tsx", "vue",
-];
+pub(in crate::oracle) const CODE: &[&str] = words!("code-endings");
 
 /// What files of tests are called.
-pub(in crate::oracle) const TEST_FILES: &[&str] = &[
-    "**/{test,tests,spec,specs,__tests__}/**",
-    "**/test_*.py",
-    "**/*_test.{py,go,rs,rb,exs}",
-    "**/*.{test,spec}.*",
-    "**/*Test.{java,kt,php}",
-    "**/*Tests.{java,kt,cs}",
-    "**/*_spec.rb",
-];
+pub(in crate::oracle) const TEST_FILES: &[&str] = words!("test-files");
 
 /// Whether a file of the project holds code of tests; `read` gives its text.
 pub(in crate::oracle) fn holds_tests(path: &str, read: impl FnOnce() -> Option<String>) -> bool {

@@ -4,14 +4,11 @@ use serde_json::Value;
 
 use super::Runner;
 use crate::process::installed;
+use crate::words::words;
 use crate::workspace::Workspace;
 
 /// Where the runners of the JVM write their JUnit reports.
-pub(super) const JVM_REPORTS: &[&str] = &[
-    "**/target/surefire-reports/TEST-*.xml",
-    "**/target/failsafe-reports/TEST-*.xml",
-    "**/build/test-results/*/TEST-*.xml",
-];
+pub(super) const JVM_REPORTS: &[&str] = words!("jvm-reports");
 
 /// Finds the runners of every language that the project is written in; `make test` where there is no other.
 pub(in crate::oracle) fn find(workspace: &dyn Workspace) -> Vec<Runner> {
@@ -45,17 +42,9 @@ fn cargo(workspace: &dyn Workspace) -> Option<Runner> {
 }
 
 fn python(workspace: &dyn Workspace) -> Option<Runner> {
-    let is_python = [
-        "pyproject.toml",
-        "setup.py",
-        "setup.cfg",
-        "pytest.ini",
-        "tox.ini",
-        "requirements.txt",
-        "conftest.py",
-    ]
-    .iter()
-    .any(|file| workspace.exists(file));
+    let is_python = words!("python-files")
+        .iter()
+        .any(|file| workspace.exists(file));
     let mut tests = workspace.list("**/test_*.py");
     tests.extend(workspace.list("**/*_test.py"));
     if !is_python && tests.is_empty() {
@@ -170,12 +159,7 @@ fn maven(workspace: &dyn Workspace) -> Option<Runner> {
 }
 
 /// Files by which a project says that it is built by Gradle.
-const OF_GRADLE: &[&str] = &[
-    "build.gradle",
-    "build.gradle.kts",
-    "settings.gradle",
-    "settings.gradle.kts",
-];
+const OF_GRADLE: &[&str] = words!("gradle-files");
 
 /// Whether a project is built by Maven or Gradle.
 pub(super) fn is_of_jvm(workspace: &dyn Workspace) -> bool {

@@ -7,6 +7,7 @@ use roxmltree::Node;
 use super::place::{in_line, in_project};
 use super::tally::{Failure, Outcome, Tally};
 use crate::oracle::toolchain::xml;
+use crate::words::words;
 
 /// Reads a report; places become relative to `project`. The error says what is wrong with it.
 pub(in crate::oracle) fn read(bytes: &[u8], project: &Path) -> Result<Tally, String> {
@@ -161,9 +162,7 @@ fn place(
     }
 }
 
-const SCRIPTS: &[&str] = &[
-    "js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts", "py", "rb", "php",
-];
+const SCRIPTS: &[&str] = words!("script-endings");
 
 /// Finds the line of a trace that lies in `file`.
 fn line_in(told: &str, file: &str) -> Option<u32> {

@@ -80,92 +80,21 @@ fn parts(name: &str) -> Vec<&str> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{fixed, is_meant, short, template};
-
-    #[test]
-    fn a_name_is_known_again_whatever_is_computed_in_it() {
-        for (name, other, is_same, parts) in [
-            ("adds 1 and 2", "adds 10 and 3", true, "adds|and"),
-            (
-                "at 2026-11-26T10:15:00Z",
-                "at 2027-01-02T03:04:05Z",
-                true,
-                "",
-            ),
-            ("of 7f3a9c01d2 rows", "of 0123456789 rows", true, "rows"),
-            ("at 0x7f, cleared", "at 0x80, cleared", true, ", cleared"),
-            ("adds 1", "subtracts 1", false, "adds"),
-            ("reads facade", "reads decade", false, "reads facade"),
-            ("17", "18", true, ""),
-            (
-                "src/a.rs - m::add (line 4)",
-                "src/a.rs - m::add (line 17)",
-                true,
-                "add",
-            ),
-            ("add (line 4)", "add (line 4) - compile", false, "add"),
-            (
-                "src/lib.rs - (line 1)",
-                "src/lib.rs - (line 3)",
-                true,
-                "//!",
-            ),
-        ] {
-            assert_eq!(template(name) == template(other), is_same, "{name}");
-            assert_eq!(fixed(&template(name)).join("|"), parts, "{name}");
-        }
-    }
-
-    #[test]
-    fn a_name_is_cut_to_what_stands_in_the_source() {
-        for (name, expected) in [
-            (
-                "tests/test_a.py > tests/test_a.py::TestA::test_b[1-2]",
-                "test_b",
-            ),
-            ("a.test.js > sums > adds two numbers", "adds two numbers"),
-            ("sums::tests::adds", "adds"),
-            ("com.example.SumTest.adds", "adds"),
-            ("example.com/p/sub.TestAdds/zero", "TestAdds"),
-            ("example.com/p.TestAdds", "TestAdds"),
-            ("TestAdds/zero", "TestAdds"),
-        ] {
-            assert_eq!(short(name), expected, "{name}");
-        }
-    }
-
-    #[test]
-    fn a_test_is_meant_by_whole_parts_of_its_name() {
-        for (test, wanted, expected) in [
-            ("sums::tests::adds", "adds", true),
-            ("sums::tests::adds", "sums", true),
-            ("sums::tests::adds", "tests::adds", true),
-            ("sums::tests::adds", "add", false),
-            ("sums::tests::adds_more", "adds", false),
-            (
-                "t/test_a.py > t/test_a.py::A::test_b[1-2]",
-                "t/test_a.py",
-                true,
-            ),
-            (
-                "t/test_a.py > t/test_a.py::A::test_b[1-2]",
-                "A::test_b",
-                true,
-            ),
-            ("t/test_a.py > t/test_a.py::A::test_b[1-2]", "test", false),
-            (
-                "a.test.js > sums > adds two numbers",
-                "adds two numbers",
-                true,
-            ),
-            ("a.test.js > sums > adds two numbers", "adds two", false),
-            ("example.com/p.TestAdds/zero", "TestAdds", true),
-            ("example.com/p.TestAddsMore", "TestAdds", false),
-            ("anything", "", false),
-            ("anything", "::", false),
-        ] {
-            assert_eq!(is_meant(test, wanted), expected, "{test} {wanted}");
+#[test]
+fn a_name_is_known_again_cut_to_its_own_and_meant_by_whole_parts() {
+    let cases = include_str!("../../../../tests/cases/test_names.txt");
+    for case in cases.lines().filter(|line| !line.starts_with('#')) {
+        match case.split('\t').collect::<Vec<_>>()[..] {
+            ["same", name, other, is_same, parts] => {
+                let same = template(name) == template(other);
+                assert_eq!(same.to_string(), is_same, "{case}");
+                assert_eq!(fixed(&template(name)).join("|"), parts, "{case}");
+            }
+            ["short", name, expected] => assert_eq!(short(name), expected, "{case}"),
+            ["meant", test, wanted, expected] => {
+                assert_eq!(is_meant(test, wanted).to_string(), expected, "{case}");
+            }
+            _ => panic!("{case}"),
         }
     }
 }

@@ -3,17 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
+use crate::words::words;
+
 /// Directories of what was installed, which is no part of the change.
-const INSTALLED: &[&str] = &[
-    "node_modules",
-    "site-packages",
-    "dist-packages",
-    ".venv",
-    "venv",
-    ".tox",
-    ".nox",
-    "target",
-];
+const INSTALLED: &[&str] = words!("installed-folders");
 
 /// A file of the project that replaces something.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -89,7 +89,6 @@ pub(super) struct Found {
     pub(super) tallies: Vec<Tally>,
     /// Runners that began and did not report everything.
     pub(super) cut_short: Vec<String>,
-    /// The runners that reported.
     pub(super) runners: BTreeSet<String>,
     /// Reports that nobody can have made who may.
     pub(super) forged: Vec<String>,
@@ -106,7 +105,6 @@ struct Runner {
     sealed: BTreeMap<String, String>,
 }
 
-/// What the report of one runner says.
 #[derive(Debug, Default)]
 struct Reported {
     tally: Option<Tally>,
@@ -261,7 +259,6 @@ impl Reports {
         told
     }
 
-    /// Reads the report of one runner.
     fn report(&self, begun: &str, told: &Runner, root: &Path) -> Result<Reported, String> {
         let Some((file, digest)) = told.sealed.first_key_value() else {
             return Err("it has written no report".to_owned());

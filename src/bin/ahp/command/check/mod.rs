@@ -13,8 +13,7 @@ use ahp::workspace::{DiskWorkspace, IssueError};
 use serde_json::json;
 
 use crate::exit_code::Exit;
-use crate::output;
-use crate::output::Format;
+use crate::output::{self, Format};
 use crate::project;
 use crate::report::{Annotation, Annotator};
 use crate::view::count;
@@ -33,10 +32,6 @@ pub(crate) struct Args {
     /// The output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
-}
-
-pub(crate) fn run(args: &Args) -> Exit {
-    check(args).unwrap_or_else(output::failure)
 }
 
 /// Warns of each id that several issue files have: whatever is asked of such an issue cannot be told.
@@ -65,11 +60,9 @@ pub(crate) fn looked_over(state: &State, locations: &Locations) -> Vec<Diagnosti
 /// What there is where nothing is bound.
 const BARE: &str = "only self-protection and HOOK.md hooks are in force";
 
-fn check(args: &Args) -> Result<Exit, String> {
+pub(crate) fn run(args: &Args) -> Result<Exit, String> {
     let locations = project::named(args.dir.as_deref())?;
-    let engine = project::engine(locations.clone())
-        .build()
-        .map_err(|e| e.to_string())?;
+    let engine = project::built(project::engine(locations.clone()))?;
     let state = engine.state();
     let sources = state.sources();
     let looked_over = looked_over(&state, &locations);
@@ -129,5 +122,5 @@ fn check(args: &Args) -> Result<Exit, String> {
         .map(|fault| Annotation::of_fault(fault, sources));
     Annotator::print(args.report, args.format, &annotations.collect::<Vec<_>>());
     let failed = errors > 0 || (args.deny_warnings && warnings > 0);
-    Ok(if failed { Exit::Failure } else { Exit::Success })
+    Ok(Exit::unless(failed))
 }

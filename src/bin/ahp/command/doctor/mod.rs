@@ -16,8 +16,7 @@ use std::path::Path;
 
 use ahp::config::{Environment, Locations};
 use ahp::engine::Engine;
-use ahp::host;
-use ahp::host::{Host, Journal, Note};
+use ahp::host::{self, Host, Journal, Note};
 use ahp::install::{Installer, Needs, Places, Wire};
 use ahp::place::Scope;
 use ahp::session::Store;
@@ -29,8 +28,7 @@ use crate::ask;
 use crate::command::shield::Standing;
 use crate::command::{install, shield};
 use crate::exit_code::Exit;
-use crate::output;
-use crate::output::Format;
+use crate::output::{self, Format};
 use crate::project;
 
 /// How many odd calls of hosts are shown.
@@ -155,22 +153,13 @@ struct Wired {
     trusted: bool,
 }
 
-pub(crate) fn run(args: &Args) -> Exit {
-    examine(args).unwrap_or_else(output::failure)
-}
-
-fn examine(args: &Args) -> Result<Exit, String> {
+pub(crate) fn run(args: &Args) -> Result<Exit, String> {
     let environment = Environment::of_process();
     let locations = Locations::find(&environment, None);
     let places = install::places(&environment, &locations)?;
-    let engine = project::engine(locations.clone())
-        .without_log()
-        .build()
-        .map_err(|e| e.to_string())?;
-    let asked = match &args.host {
-        Some(name) => Some(Host::find(name).ok_or_else(|| Host::unknown_name(name))?),
-        None => None,
-    };
+    let engine = project::quiet_engine(locations.clone())?;
+    let named = |name: &String| Host::find(name).ok_or_else(|| Host::unknown_name(name));
+    let asked = args.host.as_ref().map(named).transpose()?;
     let needs = install::needs(&engine);
     let mut hosts = Vec::new();
     for installer in Installer::all() {
@@ -237,11 +226,7 @@ fn examine(args: &Args) -> Result<Exit, String> {
         Format::Json => output::json(&findings),
         Format::Human => show::show(&findings, asked.is_none()),
     }
-    Ok(if findings.problems.is_empty() {
-        Exit::Success
-    } else {
-        Exit::Failure
-    })
+    Ok(Exit::unless(!findings.problems.is_empty()))
 }
 
 fn of_host(

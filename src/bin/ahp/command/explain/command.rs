@@ -15,8 +15,7 @@ use anstyle::Style;
 use serde_json::{Value, json};
 
 use crate::exit_code::Exit;
-use crate::output;
-use crate::output::Format;
+use crate::output::{self, Format};
 use crate::project;
 
 const BOLD: Style = Style::new().bold();
@@ -30,23 +29,17 @@ pub(super) fn explain(event: Event, format: Format) -> Result<Exit, String> {
         None => event.with_work_dir(&locations.work_dir),
     };
     let root = locations.project_root.clone();
-    let engine = project::engine(locations)
-        .without_log()
-        .build()
-        .map_err(|error| error.to_string())?;
+    let engine = project::quiet_engine(locations)?;
     if project::print_faults(&engine) {
         return Ok(Exit::Failure);
     }
     let state = engine.state();
     let facts = engine.facts(&state, std::sync::Arc::new(event.clone()));
-    let told = told(&facts, &selections(&state, &facts, &root));
+    let mut told = told(&facts, &selections(&state, &facts, &root));
     let verdict = block_on(engine.evaluate(event));
     match format {
         Format::Json => {
-            let mut told = told;
-            if let Some(told) = told.as_object_mut() {
-                told.insert("verdict".to_owned(), json!(verdict));
-            }
+            output::put(&mut told, "verdict", json!(verdict));
             output::json(&told);
         }
         Format::Human => {
@@ -66,11 +59,7 @@ pub(super) fn explain(event: Event, format: Format) -> Result<Exit, String> {
             ));
         }
     }
-    Ok(if verdict.stops() {
-        Exit::Blocked
-    } else {
-        Exit::Success
-    })
+    Ok(Exit::of(&verdict))
 }
 
 /// Returns what would run, the rules that were near by each selection of the policy, and what was asked of git and the disk.

@@ -13,13 +13,11 @@ use ahp::event::{Event, Trigger};
 use ahp::fact::{Fact, Facts};
 use ahp::oracle::NotJudged;
 use anstyle::Style;
-use serde_json::json;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::command::run::read_event;
 use crate::exit_code::Exit;
-use crate::output;
-use crate::output::Format;
+use crate::output::{self, Format};
 use crate::project;
 
 const BOLD: Style = Style::new().bold();
@@ -53,11 +51,7 @@ pub(crate) struct Args {
     format: Format,
 }
 
-pub(crate) fn run(args: &Args) -> Exit {
-    explain(args).unwrap_or_else(output::failure)
-}
-
-fn explain(args: &Args) -> Result<Exit, String> {
+pub(crate) fn run(args: &Args) -> Result<Exit, String> {
     if args.marks {
         return values::marks::explain(args.format);
     }
@@ -82,10 +76,7 @@ fn explain(args: &Args) -> Result<Exit, String> {
         Some(place) => place.map(|(trigger, id)| (Some(trigger), id))?,
         None => (None, None),
     };
-    let event = match &args.event {
-        Some(file) => Some(read_event(file)?),
-        None => None,
-    };
+    let event = args.event.as_deref().map(read_event).transpose()?;
     let engine = project::engine_at(event.as_ref().and_then(|e| e.work_dir.as_deref()))?;
     if project::print_faults(&engine) {
         return Ok(Exit::Failure);
@@ -204,7 +195,7 @@ fn binding(state: &State, trigger: Trigger, spec: &BindingSpec, facts: Option<&F
         .trigger(trigger, state.lookup())
         .and_then(|policy| policy.bindings().find(|(b, _)| *b.id == *spec.id))
         .map(|(binding, _)| binding);
-    if let (Some(compiled), Some(value)) = (compiled, value.as_object_mut()) {
+    if let Some(compiled) = compiled {
         let gives = |reason: &NotJudged| {
             let in_place = compiled.in_place(*reason, trigger).name();
             (reason.name().to_owned(), in_place.into())
@@ -215,9 +206,9 @@ fn binding(state: &State, trigger: Trigger, spec: &BindingSpec, facts: Option<&F
             // What runs no program waits for nobody's trust.
             .filter(|r| **r != NotJudged::NotTrusted || compiled.runs_programs);
         let table: Map<String, Value> = reasons.map(gives).collect();
-        value.insert("not_judged".to_owned(), table.into());
+        output::put(&mut value, "not_judged", table);
     }
-    if let (Some(facts), Some(compiled), Some(value)) = (facts, compiled, value.as_object_mut()) {
+    if let (Some(facts), Some(compiled)) = (facts, compiled) {
         let fires = compiled.enabled && compiled.applies(facts);
         let tests: Vec<Value> = compiled
             .conditions
@@ -225,8 +216,8 @@ fn binding(state: &State, trigger: Trigger, spec: &BindingSpec, facts: Option<&F
             .flat_map(|c| c.trace(facts))
             .map(|t| json!({"depth": t.depth, "test": t.text, "found": t.found, "holds": t.holds}))
             .collect();
-        value.insert("fires".to_owned(), fires.into());
-        value.insert("when".to_owned(), tests.into());
+        output::put(&mut value, "fires", fires);
+        output::put(&mut value, "when", tests);
     }
     value
 }

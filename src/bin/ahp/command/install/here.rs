@@ -45,7 +45,6 @@ fn is_launcher(launcher: &Path, program: &Path) -> bool {
         && above.any(|dir| dir.ends_with("node_modules") && launcher.starts_with(dir))
 }
 
-/// Whether a host's program is to be found here.
 pub(crate) fn is_here(host: &Host, environment: &Environment) -> bool {
     let path = environment.get("PATH").map(AsRef::as_ref);
     host.programs

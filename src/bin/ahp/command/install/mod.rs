@@ -25,8 +25,7 @@ use self::told::{Done, failed, notes, report, show, told};
 use crate::daemon::token::Token;
 use crate::daemon::unit;
 use crate::exit_code::Exit;
-use crate::output;
-use crate::output::Format;
+use crate::output::{self, Format};
 use crate::project;
 
 #[derive(Debug, clap::Args)]
@@ -93,11 +92,7 @@ impl ScopeArgs {
     }
 }
 
-pub(crate) fn run(args: &Args) -> Exit {
-    install(args).unwrap_or_else(output::failure)
-}
-
-fn install(args: &Args) -> Result<Exit, String> {
+pub(crate) fn run(args: &Args) -> Result<Exit, String> {
     let environment = Environment::of_process();
     let locations = Locations::find(&environment, None);
     let places = places(&environment, &locations)?;
@@ -110,10 +105,7 @@ fn install(args: &Args) -> Result<Exit, String> {
     let state_dir = locations.state_dir.clone();
     let has_policy =
         locations.has_policy() || locations.layers().iter().any(|(_, file)| file.exists());
-    let engine = project::engine(locations.clone())
-        .without_log()
-        .build()
-        .map_err(|e| e.to_string())?;
+    let engine = project::quiet_engine(locations.clone())?;
     let needs = if args.all_events {
         Needs::All
     } else {

@@ -9,7 +9,6 @@ use ahp::oracle::external::command::survey;
 
 use crate::project;
 
-/// Returns what the policy in force needs to be told.
 pub(crate) fn needs(engine: &Engine) -> Needs {
     let state = engine.state();
     // Of a broken policy nobody knows what it needs.

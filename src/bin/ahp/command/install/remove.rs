@@ -9,8 +9,7 @@ use super::told::{Done, failed, report, told};
 use super::{ScopeArgs, chosen, git_hooks, places};
 use crate::daemon::unit;
 use crate::exit_code::Exit;
-use crate::output;
-use crate::output::Format;
+use crate::output::{self, Format};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct RemoveArgs {
@@ -27,11 +26,7 @@ pub(crate) struct RemoveArgs {
     format: Format,
 }
 
-pub(crate) fn remove(args: &RemoveArgs) -> Exit {
-    uninstall(args).unwrap_or_else(output::failure)
-}
-
-fn uninstall(args: &RemoveArgs) -> Result<Exit, String> {
+pub(crate) fn remove(args: &RemoveArgs) -> Result<Exit, String> {
     let environment = Environment::of_process();
     let places = places(&environment, &Locations::find(&environment, None))?;
     if args.host.as_deref() == Some(unit::NAME) {

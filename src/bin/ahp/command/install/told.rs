@@ -7,8 +7,7 @@ use ahp::install::{ByName, Change, Installer, Places};
 use ahp::place::Scope;
 
 use crate::exit_code::Exit;
-use crate::output;
-use crate::output::Format;
+use crate::output::{self, Format};
 
 /// What was done for one host.
 #[derive(Debug, serde::Serialize)]
@@ -30,11 +29,7 @@ pub(super) fn told(failures: &[String]) -> Exit {
     for failure in failures {
         output::error(format!("ahp: {failure}"));
     }
-    if failures.is_empty() {
-        Exit::Success
-    } else {
-        Exit::Failure
-    }
+    Exit::unless(!failures.is_empty())
 }
 
 pub(super) fn show(changes: &[Change]) {

@@ -10,14 +10,11 @@ use serde_json::{Value, json};
 
 use super::filter::FilterArgs;
 use super::sums::SumsFile;
-use crate::command::replay;
-use crate::command::replay::Effect;
+use crate::command::replay::{self, Effect};
 use crate::exit_code::Exit;
 use crate::log_file::LogFile;
-use crate::output;
-use crate::output::Format;
-use crate::project;
-use crate::project::PROJECT_FILE;
+use crate::output::{self, Format};
+use crate::project::{self, PROJECT_FILE};
 use crate::view::count;
 
 const BOLD: Style = Style::new().bold();
@@ -297,11 +294,9 @@ fn as_json(proposal: &Proposal, edit: Result<&Edit, &String>, effect: Option<Eff
         Err(reason) => ("no_patch", reason.clone()),
     };
     let mut told = json!(proposal);
-    if let Value::Object(fields) = &mut told {
-        fields.insert(key.to_owned(), text.into());
-        if let Some(effect) = effect {
-            fields.insert("effect".to_owned(), json!(effect));
-        }
+    output::put(&mut told, key, text);
+    if let Some(effect) = effect {
+        output::put(&mut told, "effect", json!(effect));
     }
     told
 }

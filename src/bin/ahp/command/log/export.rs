@@ -50,43 +50,11 @@ enum ExportFormat {
 }
 
 /// The columns of signals as CSV: the members of the JSON.
-const ENTRY_COLUMNS: &[&str] = &[
-    "timestamp",
-    "hook",
-    "intensity",
-    "source",
-    "consumed",
-    "action",
-    "id",
-    "type",
-    "binding",
-    "place",
-    "text",
-    "issue_id",
-    "session_id",
-    "host",
-    "correlation_id",
-    "consumed_at",
-    "by",
-    "inferred",
-    "refused",
-    "seq",
-];
+const ENTRY_COLUMNS: &str = "timestamp,hook,intensity,source,consumed,action,id,type,binding,place,text,issue_id,session_id,host,correlation_id,consumed_at,by,inferred,refused,seq";
 
 /// The columns of raw records as CSV; the record whole is the last.
-const RAW_COLUMNS: &[&str] = &[
-    "seq",
-    "timestamp",
-    "kind",
-    "hook",
-    "decision",
-    "host",
-    "session_id",
-    "issue_id",
-    "binding",
-    "duration_us",
-    "record",
-];
+const RAW_COLUMNS: &str =
+    "seq,timestamp,kind,hook,decision,host,session_id,issue_id,binding,duration_us,record";
 
 pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
     let reader = log.read()?;
@@ -95,10 +63,13 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
         return of_many_machines(log, args, &reader, &filter);
     }
     let mut out = output::stream();
-    let done = if args.raw {
+    let head = |out: &mut dyn Write, columns: &str| {
         if args.format == ExportFormat::Csv {
-            write_row(&mut out, RAW_COLUMNS.iter().map(|c| Value::from(*c))).ok();
+            write!(out, "{columns}\r\n").ok();
         }
+    };
+    let done = if args.raw {
+        head(&mut out, RAW_COLUMNS);
         let mut passed = Passed::new(&filter);
         each_line(&reader, |bytes, line| {
             if !passed.admits(&line, |_| false) {
@@ -110,9 +81,7 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
             })
         })
     } else {
-        if args.format == ExportFormat::Csv {
-            write_row(&mut out, ENTRY_COLUMNS.iter().map(|c| Value::from(*c))).ok();
-        }
+        head(&mut out, ENTRY_COLUMNS);
         each_entry(&reader, &filter, |entry| {
             go_on(match args.format {
                 ExportFormat::Csv => entry_row(&mut out, &entry),
@@ -170,7 +139,7 @@ fn go_on(written: std::io::Result<()>) -> ControlFlow<()> {
 
 fn entry_row(out: &mut impl Write, entry: &Entry) -> std::io::Result<()> {
     let fields = serde_json::to_value(entry)?;
-    let cells = ENTRY_COLUMNS.iter();
+    let cells = ENTRY_COLUMNS.split(',');
     write_row(
         out,
         cells.map(|column| fields.get(column).cloned().unwrap_or_default()),
@@ -180,7 +149,7 @@ fn entry_row(out: &mut impl Write, entry: &Entry) -> std::io::Result<()> {
 fn raw_row(out: &mut impl Write, bytes: &[u8]) -> std::io::Result<()> {
     let record: Value = serde_json::from_slice(bytes)?;
     let whole = String::from_utf8_lossy(bytes);
-    let cells = RAW_COLUMNS.iter().map(|column| match *column {
+    let cells = RAW_COLUMNS.split(',').map(|column| match column {
         "record" => Value::from(whole.as_ref()),
         column => record.get(column).cloned().unwrap_or_default(),
     });

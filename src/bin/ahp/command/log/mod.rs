@@ -83,8 +83,8 @@ fn bad_lines(count: u64) -> Option<String> {
     }
 }
 
-pub(crate) fn run(args: &Args) -> Exit {
-    let done = match &args.command {
+pub(crate) fn run(args: &Args) -> Result<Exit, String> {
+    match &args.command {
         Command::Advise(advise) => advise::run(&args.log, advise),
         Command::Export(export) => export::run(&args.log, export),
         Command::Report(report) => report::run(&args.log, report),
@@ -92,6 +92,5 @@ pub(crate) fn run(args: &Args) -> Exit {
         Command::Stats(stats) => stats::run(&args.log, stats),
         Command::Tail(tail) => tail::run(&args.log, tail),
         Command::Verify(verify) => verify::run(&args.log, verify),
-    };
-    done.unwrap_or_else(output::failure)
+    }
 }

@@ -13,8 +13,7 @@ use super::filter::SignalFilterArgs;
 use super::table;
 use crate::exit_code::Exit;
 use crate::log_file::LogFile;
-use crate::output;
-use crate::output::Format;
+use crate::output::{self, Format};
 
 /// How many signals a person is shown who did not say how many.
 const MOST: usize = 50;

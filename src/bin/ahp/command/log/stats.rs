@@ -1,6 +1,8 @@
 //! ahp log stats: the figures of the policy.
 
-use ahp::analysis::{Figures, FindingStats, Gathered, GroupStats, PartStats, Stats};
+use ahp::analysis::{
+    Figures, FindingStats, Gap, Gathered, GroupStats, Intensities, PartStats, Silent, Stats,
+};
 use comfy_table::{CellAlignment, Table};
 
 use super::filter::FilterArgs;
@@ -8,8 +10,7 @@ use super::sums::SumsFile;
 use super::table;
 use crate::exit_code::Exit;
 use crate::log_file::LogFile;
-use crate::output;
-use crate::output::Format;
+use crate::output::{self, Format};
 use crate::view::count;
 
 #[derive(Debug, clap::Args)]
@@ -153,138 +154,126 @@ fn is_there(by: By, is_gathered: bool) -> Result<(), String> {
     }
 }
 
-const COLUMNS: [&str; 17] = [
-    "RUNS",
-    "OK",
-    "BLOCK",
-    "CTRL",
-    "PROMPT",
-    "AID",
-    "ANSWERED",
-    "FOUND",
-    "DISMISSED",
-    "OVERRIDDEN",
-    "IGNORED",
-    "REPAIR",
-    "TRIES",
-    "ERRORS",
-    "LATE",
-    "P50",
-    "P99",
-];
-
 /// What a narrow terminal does without, the least important first.
-const LEAVE_OUT: &[&str] = &[
-    "LATE",
-    "P50",
-    "OK",
-    "TRIES",
-    "P99",
-    "ERRORS",
-    "AID",
-    "CTRL",
-    "OVERRIDDEN",
-    "ANSWERED",
-    "REPAIR",
-    "REPAIRED",
-    "OPEN",
-    "SIGNALS",
-];
+const LEAVE_OUT: &str =
+    "LATE P50 OK TRIES P99 ERRORS AID CTRL OVERRIDDEN ANSWERED REPAIR REPAIRED OPEN SIGNALS";
+
+/// Makes a table of figures, each row with the names that stand before them.
+fn of_figures<'f>(
+    heads: &[&str],
+    each: impl IntoIterator<Item = (Vec<&'f str>, &'f Figures)>,
+) -> Table {
+    let columns = columns(&Figures::default()).map(|(head, _)| head);
+    let rows = each.into_iter().map(|(names, figures)| {
+        let cells = self::columns(figures).map(|(_, cell)| cell);
+        let names = names.into_iter().map(str::to_owned);
+        names.chain(cells).collect()
+    });
+    table(&[heads, &columns].concat(), heads.len(), rows)
+}
+
+/// Makes a table of rows whose cells behind the names are figures, and stand to the right.
+fn table(heads: &[&str], names: usize, rows: impl Iterator<Item = Vec<String>>) -> Table {
+    let mut table = table::table(heads);
+    table.add_rows(rows);
+    for column in table.column_iter_mut().skip(names) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table
+}
+
+fn counted(name: &str, counts: &[u64]) -> Vec<String> {
+    let counts = counts.iter().map(ToString::to_string);
+    [name.to_owned()].into_iter().chain(counts).collect()
+}
 
 fn by_binding(stats: &Stats) -> Table {
-    let mut table = table::table(&[&["BINDING", "HOOK"], &COLUMNS[..]].concat());
-    for binding in &stats.bindings {
-        let names = [binding.id.clone(), binding.hook.clone()];
-        table.add_row(names.into_iter().chain(cells(&binding.figures)));
-    }
-    align(table, 2)
+    let bindings = stats.bindings.iter();
+    let rows = bindings.map(|binding| (vec![&*binding.id, &*binding.hook], &binding.figures));
+    of_figures(&["BINDING", "HOOK"], rows)
 }
 
 /// Each binding of each part: what a binding does is compared from row to row.
 fn by_part(what: &str, parts: &[PartStats]) -> Table {
-    let mut table = table::table(&[&["BINDING", "HOOK", what], &COLUMNS[..]].concat());
     let each = parts
         .iter()
         .flat_map(|part| part.bindings.iter().map(move |binding| (binding, part)));
     let mut rows: Vec<_> = each.collect();
     rows.sort_by_key(|(binding, part)| (&binding.id, &binding.hook, &part.group.name));
-    for (binding, part) in rows {
+    let rows = rows.into_iter().map(|(binding, part)| {
         let name = match part.group.name.as_str() {
             "" => "-",
             name => name,
         };
-        let names = [binding.id.clone(), binding.hook.clone(), name.to_owned()];
-        table.add_row(names.into_iter().chain(cells(&binding.figures)));
-    }
-    align(table, 3)
+        (vec![&*binding.id, &*binding.hook, name], &binding.figures)
+    });
+    of_figures(&["BINDING", "HOOK", what], rows)
 }
 
 fn by_gap(gathered: &Gathered) -> Table {
-    let mut table = table::table(&["LOG", "FIRST", "LAST", "MISSING", "DOUBLED"]);
-    for gap in &gathered.gaps {
+    let row = |gap: &Gap| {
         let counts = [gap.first_seq, gap.last_seq, gap.missing, gap.doubled];
-        let counts = counts.iter().map(ToString::to_string);
-        table.add_row([gap.log_id.clone()].into_iter().chain(counts));
-    }
-    align(table, 1)
+        counted(&gap.log_id, &counts)
+    };
+    let heads = ["LOG", "FIRST", "LAST", "MISSING", "DOUBLED"];
+    table(&heads, 1, gathered.gaps.iter().map(row))
 }
 
 fn by_silence(gathered: &Gathered) -> Table {
-    let mut table = table::table(&["MACHINE", "LAST RECORD (UTC)"]);
-    for silent in &gathered.silent {
+    let row = |silent: &Silent| {
         let last = silent.last.format("%Y-%m-%d %H:%M").to_string();
-        table.add_row([silent.machine.clone(), last]);
-    }
-    table
+        vec![silent.machine.clone(), last]
+    };
+    let rows = gathered.silent.iter().map(row);
+    table(&["MACHINE", "LAST RECORD (UTC)"], 2, rows)
 }
 
 fn by_oracle(stats: &Stats) -> Table {
-    let mut table = table::table(&[&["ORACLE"], &COLUMNS[..]].concat());
-    for oracle in &stats.oracles {
-        let names = [oracle.name.clone()];
-        table.add_row(names.into_iter().chain(cells(&oracle.figures)));
-    }
-    align(table, 1)
+    let oracles = stats.oracles.iter();
+    let rows = oracles.map(|oracle| (vec![&*oracle.name], &oracle.figures));
+    of_figures(&["ORACLE"], rows)
 }
 
 fn by_group(what: &str, groups: &[GroupStats]) -> Table {
-    let mut table = table::table(&[
+    let heads = [
         what, "EVENTS", "STOPPED", "BLOCK", "CTRL", "PROMPT", "AID", "ANSWERED", "REPAIRED",
         "REPAIR",
-    ]);
-    for group in groups {
-        table.add_row([
-            group.name.clone(),
-            group.evaluations.to_string(),
-            group.stopped.to_string(),
-            group.signals.block.to_string(),
-            group.signals.control.to_string(),
-            group.signals.prompt.to_string(),
-            group.signals.aid.to_string(),
-            group.answered.to_string(),
-            group.fates.repaired.to_string(),
-            seconds(group.mean_time_to_repair_s),
-        ]);
-    }
-    align(table, 1)
+    ];
+    let row = |group: &GroupStats| {
+        let Intensities {
+            block,
+            control,
+            prompt,
+            aid,
+        } = group.signals;
+        let (events, repaired) = (group.evaluations, group.fates.repaired);
+        let counts = [
+            events,
+            group.stopped,
+            block,
+            control,
+            prompt,
+            aid,
+            group.answered,
+            repaired,
+        ];
+        let mut row = counted(&group.name, &counts);
+        row.push(seconds(group.mean_time_to_repair_s));
+        row
+    };
+    table(&heads, 1, groups.iter().map(row))
 }
 
 fn by_mark(stats: &Stats) -> Table {
-    let mut table = table::table(&["MARK", "FED", "ENDED", "ASKED", "UNTOLD"]);
-    for (name, mark) in &stats.marks {
-        table.add_row([
-            name.clone(),
-            mark.fed.to_string(),
-            mark.ended.to_string(),
-            mark.asked.to_string(),
-            mark.untold.to_string(),
-        ]);
-    }
-    align(table, 1)
+    let rows = stats
+        .marks
+        .iter()
+        .map(|(name, mark)| counted(name, &[mark.fed, mark.ended, mark.asked, mark.untold]));
+    table(&["MARK", "FED", "ENDED", "ASKED", "UNTOLD"], 1, rows)
 }
 
 fn by_finding(findings: &[FindingStats]) -> Table {
-    let mut table = table::table(&[
+    let heads = [
         "BINDING",
         "RULE",
         "OBJECT",
@@ -296,62 +285,47 @@ fn by_finding(findings: &[FindingStats]) -> Table {
         "HEEDED",
         "IGNORED",
         "OPEN",
-    ]);
-    for finding in findings.iter().filter(|f| f.signals.total() > 0) {
-        let fates = &finding.fates;
-        let counts = [
-            finding.signals.total(),
-            fates.findings,
-            fates.repaired,
-            fates.overridden,
-            fates.dismissed,
-            fates.heeded,
-            fates.ignored,
-            fates.open(),
+    ];
+    let found = findings.iter().filter(|f| f.signals.total() > 0);
+    let rows = found.map(|finding| {
+        let f = &finding.fates;
+        let known = [
+            f.findings,
+            f.repaired,
+            f.overridden,
+            f.dismissed,
+            f.heeded,
+            f.ignored,
         ];
-        let names = [
-            finding.binding.clone(),
-            finding.rule.clone(),
-            finding.object.clone().unwrap_or_else(|| "-".to_owned()),
-        ];
-        table.add_row(
-            names
-                .into_iter()
-                .chain(counts.map(|count| count.to_string())),
-        );
-    }
-    align(table, 3)
+        let object = finding.object.as_deref().unwrap_or("-");
+        let counts = [&[finding.signals.total()], &known[..], &[f.open()]].concat();
+        let names = [&*finding.binding, &*finding.rule].map(str::to_owned);
+        names.into_iter().chain(counted(object, &counts)).collect()
+    });
+    table(&heads, 3, rows)
 }
 
-/// Puts the figures behind the names to the right.
-fn align(mut table: Table, names: usize) -> Table {
-    for column in table.column_iter_mut().skip(names) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table
-}
-
-fn cells(figures: &Figures) -> [String; 17] {
+/// Returns the columns of figures: each head with its cell.
+fn columns(figures: &Figures) -> [(&'static str, String); 17] {
+    let tries = |tries: f64| format!("{tries:.1}");
     [
-        figures.triggered.to_string(),
-        figures.accepted.to_string(),
-        figures.signals.block.to_string(),
-        figures.signals.control.to_string(),
-        figures.signals.prompt.to_string(),
-        figures.signals.aid.to_string(),
-        percent(figures.consumption_rate),
-        figures.fates.findings.to_string(),
-        percent(figures.dismissal_rate),
-        percent(figures.override_rate),
-        percent(figures.ignored_rate),
-        seconds(figures.mean_time_to_repair_s),
-        figures
-            .mean_tries
-            .map_or_else(|| "-".to_owned(), |tries| format!("{tries:.1}")),
-        figures.errors.to_string(),
-        figures.timeouts.to_string(),
-        microseconds(figures.p50_us),
-        microseconds(figures.p99_us),
+        ("RUNS", figures.triggered.to_string()),
+        ("OK", figures.accepted.to_string()),
+        ("BLOCK", figures.signals.block.to_string()),
+        ("CTRL", figures.signals.control.to_string()),
+        ("PROMPT", figures.signals.prompt.to_string()),
+        ("AID", figures.signals.aid.to_string()),
+        ("ANSWERED", percent(figures.consumption_rate)),
+        ("FOUND", figures.fates.findings.to_string()),
+        ("DISMISSED", percent(figures.dismissal_rate)),
+        ("OVERRIDDEN", percent(figures.override_rate)),
+        ("IGNORED", percent(figures.ignored_rate)),
+        ("REPAIR", seconds(figures.mean_time_to_repair_s)),
+        ("TRIES", figures.mean_tries.map_or("-".to_owned(), tries)),
+        ("ERRORS", figures.errors.to_string()),
+        ("LATE", figures.timeouts.to_string()),
+        ("P50", microseconds(figures.p50_us)),
+        ("P99", microseconds(figures.p99_us)),
     ]
 }
 

@@ -3,8 +3,7 @@
 use ahp::analysis::Entry;
 use ahp::signal::{Actor, Intensity};
 use anstyle::{AnsiColor, Style};
-use comfy_table::presets;
-use comfy_table::{ColumnConstraint, ContentArrangement, Table};
+use comfy_table::{ColumnConstraint, ContentArrangement, Table, presets};
 
 use crate::output;
 
@@ -29,13 +28,13 @@ pub(super) fn table(head: &[&str]) -> Table {
 ///
 /// Columns are left out whole, in the order that is given, so that each row stays one line; a text in the last column is
 /// cut where it is too long.
-pub(super) fn fit(table: &mut Table, leave_out: &[&str], last_is_text: bool) -> Vec<String> {
+pub(super) fn fit(table: &mut Table, leave_out: &str, last_is_text: bool) -> Vec<String> {
     output::terminal_width()
         .map(|room| fit_to(table, room, leave_out, last_is_text))
         .unwrap_or_default()
 }
 
-fn fit_to(table: &mut Table, room: u16, leave_out: &[&str], last_is_text: bool) -> Vec<String> {
+fn fit_to(table: &mut Table, room: u16, leave_out: &str, last_is_text: bool) -> Vec<String> {
     let heads: Vec<String> = table
         .header()
         .map(|row| row.cell_iter().map(comfy_table::Cell::content).collect())
@@ -47,7 +46,7 @@ fn fit_to(table: &mut Table, room: u16, leave_out: &[&str], last_is_text: bool) 
     }
     let mut needed: u16 = widths.iter().map(|width| width + 2).sum();
     let mut left_out = Vec::new();
-    for head in leave_out {
+    for head in leave_out.split(' ') {
         if needed <= room {
             break;
         }
@@ -56,7 +55,7 @@ fn fit_to(table: &mut Table, room: u16, leave_out: &[&str], last_is_text: bool) 
         {
             column.set_constraint(ColumnConstraint::Hidden);
             needed -= width + 2;
-            left_out.push((*head).to_owned());
+            left_out.push(head.to_owned());
         }
     }
     if last_is_text {
@@ -90,16 +89,8 @@ pub(super) fn print(table: &Table) {
 
 /// Makes the table of signals.
 pub(super) fn entries(entries: &[Entry]) -> Table {
-    let mut table = table(&[
-        "TIME (UTC)",
-        "HOOK",
-        "INTENSITY",
-        "BINDING",
-        "ABOUT",
-        "ANSWER",
-        "ID",
-        "WHAT",
-    ]);
+    let heads = "TIME (UTC),HOOK,INTENSITY,BINDING,ABOUT,ANSWER,ID,WHAT";
+    let mut table = table(&heads.split(',').collect::<Vec<_>>());
     for entry in entries {
         table.add_row([
             entry.timestamp.format("%m-%d %H:%M:%S").to_string(),
@@ -112,7 +103,7 @@ pub(super) fn entries(entries: &[Entry]) -> Table {
             first_line(&entry.text),
         ]);
     }
-    fit(&mut table, &["HOOK", "ABOUT", "ANSWER", "INTENSITY"], true);
+    fit(&mut table, "HOOK ABOUT ANSWER INTENSITY", true);
     table
 }
 
@@ -218,10 +209,7 @@ mod tests {
             (44, true, "NAME       RUNS  WHAT", &["LATE"]),
         ] {
             let mut table = made();
-            assert_eq!(
-                fit_to(&mut table, room, &["LATE", "RUNS"], last_is_text),
-                gone
-            );
+            assert_eq!(fit_to(&mut table, room, "LATE RUNS", last_is_text), gone);
             let text = table.to_string();
             assert_eq!(text.lines().next().unwrap().trim_end(), head);
             assert_eq!(text.lines().count(), 3, "{text}");

@@ -11,8 +11,7 @@ use super::filter::SignalFilterArgs;
 use super::table;
 use crate::exit_code::Exit;
 use crate::log_file::LogFile;
-use crate::output;
-use crate::output::Format;
+use crate::output::{self, Format};
 
 /// How often new lines are looked for.
 const PAUSE: Duration = Duration::from_millis(200);

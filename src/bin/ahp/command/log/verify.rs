@@ -4,10 +4,8 @@ use ahp::analysis::Filter;
 use ahp::signal_log::verify;
 
 use crate::exit_code::Exit;
-use crate::log_file;
-use crate::log_file::LogFile;
-use crate::output;
-use crate::output::Format;
+use crate::log_file::{self, LogFile};
+use crate::output::{self, Format};
 use crate::view::count;
 
 #[derive(Debug, clap::Args)]
@@ -25,11 +23,7 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
     } else {
         log_file::verified(place)?
     };
-    let exit = if found.damage.is_some() {
-        Exit::Failure
-    } else {
-        Exit::Success
-    };
+    let exit = Exit::unless(found.damage.is_some());
     if args.format == Format::Json {
         output::json(&found);
         return Ok(exit);

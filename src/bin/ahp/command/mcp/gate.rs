@@ -1,8 +1,7 @@
 //! The gate: lines between a client and its server, with every call of a tool judged before it passes.
 
 use std::collections::HashMap;
-use std::io;
-use std::io::{BufRead as _, BufReader, Read, Write as _};
+use std::io::{self, BufRead as _, BufReader, Read, Write as _};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -44,9 +43,7 @@ pub(super) fn run(server: &Server) -> Result<Exit, String> {
     let gate = Gate {
         pins: Pins::read(&pins::file(&locations.project_root))?,
         dir: locations.work_dir.clone(),
-        engine: project::engine(locations)
-            .build()
-            .map_err(|e| e.to_string())?,
+        engine: project::built(project::engine(locations))?,
         server: server.name(),
         asked: Mutex::default(),
         listed: Mutex::default(),

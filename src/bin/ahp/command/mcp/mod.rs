@@ -59,10 +59,7 @@ impl Server {
 
     /// Starts it with its input and output in our hands.
     fn start(&self) -> Result<Child, String> {
-        let (program, arguments) = self
-            .command
-            .split_first()
-            .ok_or_else(|| "no command was given".to_owned())?;
+        let (program, arguments) = self.command.split_first().ok_or("no command was given")?;
         #[expect(
             clippy::disallowed_methods,
             reason = "the server lives as long as its client wants it to"
@@ -76,12 +73,11 @@ impl Server {
     }
 }
 
-pub(crate) fn run(args: &Args) -> Exit {
+pub(crate) fn run(args: &Args) -> Result<Exit, String> {
     match &args.command {
         Verb::Run(server) => gate::run(server),
         Verb::Lock(args) => lock(args),
     }
-    .unwrap_or_else(output::failure)
 }
 
 fn lock(args: &LockArgs) -> Result<Exit, String> {

@@ -55,7 +55,6 @@ impl Pin {
     }
 }
 
-/// Returns the tools of a list, by their names.
 pub(super) fn by_name(tools: &[Value]) -> BTreeMap<String, &Map<String, Value>> {
     let named = tools
         .iter()
@@ -96,7 +95,6 @@ impl Pins {
         })
     }
 
-    /// Writes them.
     pub(super) fn write(&self, file: &Path) -> Result<(), String> {
         not_linked(file)?;
         let text = serde_json::to_string_pretty(self).map_err(|error| error.to_string())?;
@@ -218,7 +216,6 @@ fn sorted_members(members: &Map<String, Value>) -> Value {
     json!(members)
 }
 
-/// Asks a server for its tools.
 pub(super) fn tools_of(server: &Server) -> Result<Vec<Value>, String> {
     let mut child = server.start()?;
     let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {

@@ -7,7 +7,7 @@ mod show;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ahp::config::{Locations, Settings};
+use ahp::config::Locations;
 use ahp::engine::Engine;
 use ahp::oracle::rhai::{Library, Script};
 use ahp::oracle::{Catalog, Factory as _, folded_name};
@@ -15,8 +15,7 @@ use ahp::visible::on_one_line;
 use serde_json::json;
 
 use crate::exit_code::Exit;
-use crate::output;
-use crate::output::Format;
+use crate::output::{self, Format};
 use crate::project;
 
 #[derive(Debug, clap::Args)]
@@ -43,8 +42,8 @@ enum Command {
     Run(run::Args),
 }
 
-pub(crate) fn run(args: &Args) -> Exit {
-    let result = match &args.command {
+pub(crate) fn run(args: &Args) -> Result<Exit, String> {
+    match &args.command {
         Command::New(args) => new::new(args),
         Command::List { format } => list(*format),
         Command::Show(args) => show::show(args),
@@ -53,8 +52,7 @@ pub(crate) fn run(args: &Args) -> Exit {
             Ok(Exit::Success)
         }
         Command::Run(args) => run::run(args),
-    };
-    result.unwrap_or_else(output::failure)
+    }
 }
 
 /// The oracles that a project's policy can name.
@@ -78,15 +76,8 @@ impl Oracles {
     fn of(locations: Locations) -> Result<Self, String> {
         let root = locations.project_root.clone();
         let of_user = locations.user_dir.as_ref().map(|dir| dir.join("oracles"));
-        let engine = project::engine(locations)
-            .without_log()
-            .build()
-            .map_err(|e| e.to_string())?;
-        let directories = {
-            let state = engine.state();
-            let settings: &Settings = state.policy().settings();
-            settings.oracles.clone()
-        };
+        let engine = project::quiet_engine(locations)?;
+        let directories = engine.state().policy().settings().oracles.clone();
         Ok(Self {
             catalog: Catalog::default(),
             library: Library::new(&root, directories.into_iter().chain(of_user)),

@@ -58,8 +58,7 @@ pub(super) fn new(args: &Args) -> Result<Exit, String> {
 
 /// Returns the oracle that a binding of the project would mean by a name; a script of the project itself is told by its file.
 fn named_already(name: &str) -> Result<Option<String>, String> {
-    let engine = project::engine(project::locations(None)).without_log();
-    let state = engine.build().map_err(|e| e.to_string())?.state();
+    let state = project::quiet_engine(project::locations(None))?.state();
     let found = state
         .lookup()
         .oracle(name, LayerSource::Project, Span::default());
@@ -98,72 +97,27 @@ fn subject(trigger: Trigger) -> &'static str {
 }
 
 fn script_text(name: &str, trigger: Trigger) -> String {
-    let page = binding(name, trigger)
-        .lines()
-        .map(|line| ["//! ", line].concat())
-        .collect::<Vec<_>>()
-        .join("\n");
-    format!(
-        r#"//! Says in one sentence what this oracle judges.
-//!
-//! Say here what it finds, and why that matters.
-//!
-//! ```yaml
-{page}
-//! ```
-
-// The configuration with its defaults: other keys are errors.
-const DEFAULTS = #{{
-    words: ["TODO"],
-    intensity: "prompt",
-}};
-
-const CHOICES = #{{intensity: ["block", "prompt", "aid"]}};
-
-fn evaluate(ctx) {{
-    let text = {};
-    for word in ctx.config.words {{
-        if text.contains(word) {{
-            return signal(ctx.config.intensity, `${{word}} is not wanted here`, ["take it out"])
-                .type("{name}");
-        }}
-    }}
-    accept()
-}}
-"#,
-        subject(trigger)
-    )
+    let page = binding(name, trigger);
+    let page: Vec<_> = page.lines().map(|line| ["//! ", line].concat()).collect();
+    include_str!("new/script.rhai")
+        .replace("$PAGE", &page.join("\n"))
+        .replace("$SUBJECT", subject(trigger))
+        .replace("$NAME", name)
 }
 
 fn test_text(name: &str, trigger: Trigger) -> String {
-    let (found, accepted) = if trigger.is_tool() {
-        (
-            "write: {path: a.txt, content: a TODO}".to_owned(),
-            "write: {path: a.txt, content: nothing of the kind}".to_owned(),
-        )
-    } else if trigger.is_issue() {
-        let issue =
-            |body: &str| format!("project: {{issue: \"---\\nid: FEAT-0001\\n---\\n{body}\"}}");
-        (issue("a TODO"), issue("nothing of the kind"))
-    } else {
-        (
-            "event: {prompt: a TODO}".to_owned(),
-            "event: {prompt: nothing of the kind}".to_owned(),
-        )
+    let subject = |body: &str| {
+        if trigger.is_tool() {
+            format!("write: {{path: a.txt, content: {body}}}")
+        } else if trigger.is_issue() {
+            format!("project: {{issue: \"---\\nid: FEAT-0001\\n---\\n{body}\"}}")
+        } else {
+            format!("event: {{prompt: {body}}}")
+        }
     };
-    format!(
-        r"oracle: {name}
-trigger: {trigger}
-tests:
-  - name: a word that is not wanted is told
-    {found}
-    expect:
-      decision: allow
-      signals:
-        - {{intensity: prompt, type: {name}, text: TODO is not wanted here}}
-  - name: everything else is accepted
-    {accepted}
-    expect: none
-"
-    )
+    include_str!("new/test.yaml")
+        .replace("$FOUND", &subject("a TODO"))
+        .replace("$ACCEPTED", &subject("nothing of the kind"))
+        .replace("$TRIGGER", trigger.name())
+        .replace("$NAME", name)
 }

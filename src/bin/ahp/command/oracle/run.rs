@@ -16,8 +16,7 @@ use serde_json::json;
 use super::Oracles;
 use crate::command::run::read_event;
 use crate::exit_code::Exit;
-use crate::output;
-use crate::output::Format;
+use crate::output::{self, Format};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {

@@ -6,8 +6,7 @@ use serde_json::json;
 
 use super::Oracles;
 use crate::exit_code::Exit;
-use crate::output;
-use crate::output::Format;
+use crate::output::{self, Format};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -23,7 +22,7 @@ pub(crate) struct Args {
 
 pub(super) fn show(args: &Args) -> Result<Exit, String> {
     let oracles = Oracles::find()?;
-    let mut definitions = oracles.catalog.definitions().iter();
+    let mut definitions = oracles.catalog.definitions().into_iter();
     if let Some(definition) = definitions.find(|definition| definition.is_named(&args.name)) {
         if args.source {
             return Err(format!("`{}` is written in Rust", definition.kebab));

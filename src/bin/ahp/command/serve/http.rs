@@ -35,7 +35,6 @@ use crate::daemon::token::Token;
 /// The most connections at once; further ones wait until one ends.
 const MOST_CONNECTIONS: usize = 64;
 
-/// The most threads that judge.
 const MOST_THREADS: usize = 32;
 
 /// How long a head may take to come, and then its body.

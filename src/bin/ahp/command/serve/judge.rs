@@ -19,8 +19,7 @@ use ahp::verdict::{Decision, Verdict};
 use serde_json::{Map, Value};
 
 use super::known::Known;
-use crate::answer;
-use crate::answer::{Call, Deadlines, Past};
+use crate::answer::{self, Call, Deadlines, Past};
 use crate::command::hook::settings_changed;
 use crate::daemon::engines::Engines;
 use crate::log_file;

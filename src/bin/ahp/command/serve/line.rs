@@ -1,7 +1,6 @@
 //! Lines: stdin cut into lines of bounded length; a longer one is passed over to its end.
 
-use std::io;
-use std::io::BufRead;
+use std::io::{self, BufRead};
 
 use ahp::host::MOST_BYTES;
 

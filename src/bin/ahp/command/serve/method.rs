@@ -5,8 +5,7 @@ use std::panic::AssertUnwindSafe;
 use ahp::event::Event;
 use ahp::signal::{Action, Actor};
 use serde::Deserialize;
-use serde_json::json;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::judge::Judge;
 use super::line::Line;

@@ -71,15 +71,14 @@ fn seconds(text: &str) -> Result<f64, String> {
     }
 }
 
-pub(crate) fn run(args: &Args) -> Exit {
-    let done = if args.stdio {
+pub(crate) fn run(args: &Args) -> Result<Exit, String> {
+    if args.stdio {
         stdio::serve(args)
     } else if args.status {
         status()
     } else {
         listen::listen(args)
-    };
-    done.unwrap_or_else(output::failure)
+    }
 }
 
 /// Says how the judge is that listens; inside a shield, the one outside it.

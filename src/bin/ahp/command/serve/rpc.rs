@@ -39,7 +39,6 @@ impl Error {
         Self::new(-32600, why)
     }
 
-    /// No method has this name.
     pub(super) fn unknown_method(name: &str, known: &[&str]) -> Self {
         let known = known.join("`, `");
         Self::new(
@@ -109,8 +108,8 @@ impl Error {
     /// Writes the response that holds the error.
     pub(super) fn response(self, id: Option<&Value>) -> Value {
         let mut error = json!({ "code": self.code, "message": self.message });
-        if let (Some(data), Some(error)) = (self.data, error.as_object_mut()) {
-            error.insert("data".to_owned(), data);
+        if let Some(data) = self.data {
+            crate::output::put(&mut error, "data", data);
         }
         json!({ "jsonrpc": "2.0", "id": id, "error": error })
     }

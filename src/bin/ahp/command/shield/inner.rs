@@ -21,19 +21,13 @@ pub(crate) struct Args {
     command: Vec<String>,
 }
 
-pub(crate) fn run(args: &Args) -> Exit {
-    match (scope(), args.command.is_empty()) {
-        (Ok(abi), true) => {
-            output::line(abi);
-            Exit::Success
-        }
-        (Ok(_), false) => begin(args).unwrap_or_else(output::failure),
-        (Err(why), _) => output::failure(format!("what is inside cannot be closed in: {why}")),
-    }
-}
-
 /// Becomes the command; the agent only once the judge lets it begin.
-fn begin(args: &Args) -> Result<Exit, String> {
+pub(crate) fn run(args: &Args) -> Result<Exit, String> {
+    let abi = scope().map_err(|why| format!("what is inside cannot be closed in: {why}"))?;
+    if args.command.is_empty() {
+        output::line(abi);
+        return Ok(Exit::Success);
+    }
     if args.agent && !ask::begin()? {
         // Whoever has refused it tells why.
         return Ok(Exit::Failure);

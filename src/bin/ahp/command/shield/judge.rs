@@ -19,16 +19,14 @@ use serde_json::{Map, Value, json};
 
 use super::start::Gate;
 use super::world::World;
-use crate::answer;
-use crate::answer::{Deadlines, Judge, Past};
-use crate::ask;
-use crate::ask::Request;
+use crate::answer::{self, Deadlines, Judge, Past};
+use crate::ask::{self, Request};
 use crate::command::hook::settings_changed;
 use crate::daemon::Service;
 use crate::daemon::engines::Engines;
 use crate::log_file;
+use crate::output;
 
-/// The judge of one shield.
 #[derive(Debug)]
 pub(super) struct Outside {
     id: String,
@@ -188,20 +186,15 @@ impl Service for Outside {
     fn status(&self, arguments: &[String]) -> Value {
         let mut told =
             json!({"shield": self.id, "lost": self.lost(), "engines": self.engines.status()});
-        if arguments.iter().any(|word| word == ask::BEGIN)
-            && let Some(told) = told.as_object_mut()
-        {
-            told.insert(ask::BEGIN.to_owned(), self.gate.begin().into());
+        let is_asked = |name: &str| arguments.iter().any(|word| word == name);
+        if is_asked(ask::BEGIN) {
+            output::put(&mut told, ask::BEGIN, self.gate.begin());
         }
         // The key that tells is hidden inside.
-        if arguments.iter().any(|word| word == ask::LOG)
-            && let Some(told) = told.as_object_mut()
-        {
+        if is_asked(ask::LOG) {
             let log = serde_json::to_value(log_file::check(&self.here));
-            told.insert(
-                ask::LOG.to_owned(),
-                log.unwrap_or_else(|error| json!({"Err": error.to_string()})),
-            );
+            let log = log.unwrap_or_else(|error| json!({"Err": error.to_string()}));
+            output::put(&mut told, ask::LOG, log);
         }
         told
     }

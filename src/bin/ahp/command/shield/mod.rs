@@ -54,11 +54,7 @@ pub(crate) struct Args {
     command: Vec<String>,
 }
 
-pub(crate) fn run(args: &Args) -> Exit {
-    shield(args).unwrap_or_else(output::failure)
-}
-
-fn shield(args: &Args) -> Result<Exit, String> {
+pub(crate) fn run(args: &Args) -> Result<Exit, String> {
     if ask::shield().is_some() && !args.dry_run {
         // Nothing more could be held here, and nothing is held less.
         return inner::become_command(&args.command);

@@ -3,7 +3,6 @@
 
 use std::io;
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -176,12 +175,7 @@ impl Supervisor {
         };
         let status = child.wait();
         *lock(&self.0) = None;
-        let status = status.map_err(cannot)?;
-        let code = status
-            .code()
-            .or_else(|| status.signal().map(|signal| 128 + signal))
-            .unwrap_or(1);
-        Ok(Exit::Of(u8::try_from(code & 0xff).unwrap_or(1)))
+        Ok(status.map_err(cannot)?.into())
     }
 }
 

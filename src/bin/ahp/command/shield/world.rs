@@ -1,7 +1,6 @@
 //! World: what a shield is made of here: the project, its policy, the plan, and the files that the shield needs.
 
-use std::fs;
-use std::fs::{DirBuilder, File};
+use std::fs::{self, DirBuilder, File};
 use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
@@ -21,8 +20,7 @@ use serde_json::Value;
 use super::Args;
 use super::signals::Signals;
 use super::start::{NotMade, made};
-use crate::ask;
-use crate::ask::{Marker, PROTOCOL};
+use crate::ask::{self, Marker, PROTOCOL};
 use crate::daemon::socket::{Socket, own_directory};
 use crate::daemon::token::Token;
 use crate::project;
@@ -60,10 +58,7 @@ impl World {
                 .canonicalize()
                 .map_err(|error| format!("`{}`: {error}", path.display()))?;
         }
-        let engine = project::engine(here.clone())
-            .without_log()
-            .build()
-            .map_err(|error| error.to_string())?;
+        let engine = project::quiet_engine(here.clone())?;
         let state = engine.state();
         let settings = state.policy().settings();
         let said = with_arguments(&settings.shield, args, &here.work_dir);

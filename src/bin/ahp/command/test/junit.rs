@@ -22,14 +22,9 @@ pub(super) fn write(path: &Path, all: &[Results]) -> io::Result<()> {
             let status = if outcome.passes() {
                 TestCaseStatus::success()
             } else {
-                let told: Vec<_> = outcome
-                    .differences
-                    .iter()
-                    .map(ToString::to_string)
-                    .collect();
                 let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
                 status.set_message(format!("{}:{}", results.shown(), case.line));
-                status.set_description(told.join("\n"));
+                status.set_description(super::told(outcome));
                 status
             };
             let mut test = TestCase::new(case.name.as_str(), status);

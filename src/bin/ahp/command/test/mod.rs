@@ -11,13 +11,11 @@ use std::time::{Duration, Instant};
 
 use ahp::diagnostic::SourceMap;
 use ahp::oracle::rhai::coverage;
-use ahp::policy_test;
-use ahp::policy_test::{Gap, Outcome, Runner, TestFile};
+use ahp::policy_test::{self, Gap, Outcome, Runner, TestFile};
 use serde_json::json;
 
 use crate::exit_code::Exit;
-use crate::output;
-use crate::output::Format;
+use crate::output::{self, Format};
 use crate::project;
 use crate::report::{Annotation, Annotator};
 use crate::view::count;
@@ -58,13 +56,12 @@ struct Results {
     outcomes: Vec<Option<Outcome>>,
 }
 
-pub(crate) fn run(args: &Args) -> Exit {
-    let result = if args.watch {
+pub(crate) fn run(args: &Args) -> Result<Exit, String> {
+    if args.watch {
         watch::run(args)
     } else {
         once(args)
-    };
-    result.unwrap_or_else(output::failure)
+    }
 }
 
 /// Returns the project's root and where its tests are.
@@ -153,11 +150,7 @@ fn once(args: &Args) -> Result<Exit, String> {
         .iter()
         .flat_map(Results::ran)
         .any(|(_, outcome)| !outcome.passes());
-    Ok(if faulty || (failed && !args.update) {
-        Exit::Failure
-    } else {
-        Exit::Success
-    })
+    Ok(Exit::unless(faulty || (failed && !args.update)))
 }
 
 impl Results {
@@ -173,9 +166,7 @@ impl Results {
         let faults = faults.map(|fault| Annotation::of_fault(fault, &self.file.sources));
         let failed = self.ran().filter(|(_, outcome)| !outcome.passes());
         let failed = failed.map(|(case, outcome)| {
-            let told = outcome.differences.iter().map(ToString::to_string);
-            let told = told.collect::<Vec<_>>().join("\n");
-            Annotation::failure(self.shown(), case.line, &case.name, told)
+            Annotation::failure(self.shown(), case.line, &case.name, told(outcome))
         });
         faults.chain(failed).collect()
     }
@@ -184,6 +175,12 @@ impl Results {
         let first = self.file.sources.files().first();
         first.map_or("?", |source| &source.name)
     }
+}
+
+/// Says all that is not as expected.
+fn told(outcome: &Outcome) -> String {
+    let told = outcome.differences.iter().map(ToString::to_string);
+    told.collect::<Vec<_>>().join("\n")
 }
 
 fn human(args: &Args, all: &[Results], gaps: &[Gap], runner: &Runner, took: Duration) {
@@ -241,18 +238,13 @@ fn machine(all: &[Results], gaps: &[Gap]) {
             output::json(&fault.to_json(&results.file.sources));
         }
         for (case, outcome) in results.ran() {
-            let differences: Vec<_> = outcome
-                .differences
-                .iter()
-                .map(|d| json!({"what": d.what, "expected": d.expected, "found": d.found}))
-                .collect();
             output::json(&json!({
                 "file": results.shown(),
                 "line": case.line,
                 "name": case.name,
                 "passed": outcome.passes(),
                 "duration_us": u64::try_from(outcome.duration.as_micros()).unwrap_or(u64::MAX),
-                "differences": differences,
+                "differences": outcome.differences,
             }));
         }
     }

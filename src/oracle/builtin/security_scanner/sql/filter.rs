@@ -5,7 +5,6 @@ use std::sync::OnceLock;
 
 use regex::Regex;
 
-use super::literals::Literals;
 use crate::secret::{Hit, Words};
 
 /// Words with which SQL begins; those with which it goes on; and how functions end that take a part of it.
@@ -72,9 +71,6 @@ const BEGINS_FAR: &str = r"(?is)^(?:update[\s\\].*?\bset\b|grant[\s\\].*?\bto\b)
 /// What may stand anywhere in a text.
 const GOES_ON: &str = r#"(?is)^(?:union[\s\\].*?\bselect\b|insert\s+into\s|delete[\s\\]+from\s|where\s+\S+\s*(?:=|<|>|!=|\blike\b|\bin\b|\bis\b|\bbetween\b)|where\s*['"`]|from\s+\S+\s+where\s|order\s+by\s|(?:by|from|having|join|select|where)raw\s*[(<])"#;
 
-/// What a literal of Rust or Python is that begins with `use`: a database and nothing more, or something to put one in.
-const USES: &str = r"(?is)^use(?:\s|\\.)+(?:\{[^}]*\}|[^\s\\])*$";
-
 /// How far what belongs together may lie apart, in bytes.
 const NEAR: usize = 160;
 const FAR: usize = 600;
@@ -83,41 +79,25 @@ struct Filter {
     begins: Regex,
     begins_far: Regex,
     goes_on: Regex,
-    uses: Regex,
 }
 
 /// Whether a source may hold SQL in a string.
-pub(super) fn may_hold_sql(path: &str, source: &str) -> bool {
+pub(super) fn may_hold_sql(source: &str) -> bool {
     static FILTER: OnceLock<Option<Filter>> = OnceLock::new();
     let filter = FILTER.get_or_init(|| {
         Some(Filter {
             begins: Regex::new(BEGINS).ok()?,
             begins_far: Regex::new(BEGINS_FAR).ok()?,
             goes_on: Regex::new(GOES_ON).ok()?,
-            uses: Regex::new(USES).ok()?,
         })
     });
-    filter
-        .as_ref()
-        .is_none_or(|filter| filter.lets_through(path, source))
+    filter.as_ref().is_none_or(|filter| {
+        let mut words = FINDER.find_iter(source.as_bytes());
+        words.any(|word| filter.may_begin_or_go_on(&word, source))
+    })
 }
 
 impl Filter {
-    fn lets_through(&self, path: &str, source: &str) -> bool {
-        let words = FINDER.find_iter(source.as_bytes());
-        let mut candidates = words.filter(|word| self.may_begin_or_go_on(word, source));
-        let Some(mut literals) = Literals::of(path, source) else {
-            return candidates.next().is_some();
-        };
-        let mut seen = false;
-        candidates.any(|word| {
-            seen = true;
-            let is_use = matches!(WORDS.get(usize::from(word.owner)), Some(("use", _)));
-            let literal = literals.from(word.start);
-            literal.is_some_and(|text| !is_use || self.uses.is_match(text))
-        }) || (seen && literals.are_unclear())
-    }
-
     fn may_begin_or_go_on(&self, word: &Hit, source: &str) -> bool {
         let from_here = |length| {
             let end = source.floor_char_boundary(word.start + length);
@@ -197,10 +177,6 @@ fn is_comment(before: &str) -> bool {
 mod tests {
     use super::{FIRST_FUNCTION, FIRST_THAT_GOES_ON, FIRST_THAT_ONLY_GOES_ON, WORDS, may_hold_sql};
 
-    fn lets_through(source: &str) -> bool {
-        may_hold_sql("a.go", source)
-    }
-
     #[test]
     fn what_can_be_sql_in_a_string_is_let_through() {
         for source in [
@@ -223,7 +199,7 @@ mod tests {
             r#"sql = "delete" + " from t where a = " + a"#,
             r#"sql = "with " + name + " as (select 1)""#,
         ] {
-            assert!(lets_through(source), "held back: {source}");
+            assert!(may_hold_sql(source), "held back: {source}");
         }
     }
 
@@ -249,7 +225,7 @@ mod tests {
             "#[deprecated(note = \"use `other` in its place\")]",
             "let text = text.replace(\"~1\", \"into\");",
         ] {
-            assert!(!lets_through(source), "let through: {source}");
+            assert!(!may_hold_sql(source), "let through: {source}");
         }
     }
 }

@@ -3,7 +3,6 @@
 //! The grammars are the feature `languages`. Without it a source that may hold SQL is not judged, which is said.
 
 mod filter;
-mod literals;
 #[cfg(feature = "languages")]
 mod tree;
 
@@ -62,7 +61,8 @@ impl Language {
     feature = "languages",
     expect(
         clippy::unnecessary_wraps,
-        reason = "a build without grammars cannot tell"
+        unused_variables,
+        reason = "a build without grammars cannot tell, and says of which file"
     )
 )]
 pub(super) fn scan(
@@ -71,7 +71,7 @@ pub(super) fn scan(
     source: &str,
 ) -> Result<Vec<Injection>, OracleError> {
     // Most files run no query at all: that is seen without parsing.
-    if source.len() > MAX_SOURCE || !filter::may_hold_sql(path, source) {
+    if source.len() > MAX_SOURCE || !filter::may_hold_sql(source) {
         return Ok(Vec::new());
     }
     #[cfg(feature = "languages")]

@@ -59,7 +59,7 @@ fn the_filter_lets_every_injection_through() {
             let part = part.join("\n");
             if !tree::scan(Language::of(name).unwrap(), &part).is_empty() {
                 seen += 1;
-                assert!(filter::may_hold_sql(name, &part), "{name}: {part}");
+                assert!(filter::may_hold_sql(&part), "{name}: {part}");
             }
         }
     }

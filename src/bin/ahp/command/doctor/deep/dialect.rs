@@ -23,7 +23,6 @@ pub(super) fn is_asked_at(dialect: Dialect, path: &str) -> bool {
     }
 }
 
-/// Whether a request offers a tool.
 pub(super) fn offers(dialect: Dialect, body: &Value, tool: &str) -> bool {
     let tools = list(body, "/tools");
     match dialect {

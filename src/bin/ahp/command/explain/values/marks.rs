@@ -6,8 +6,7 @@ use serde_json::{Value, json};
 
 use crate::command::explain::{BOLD, DIM};
 use crate::exit_code::Exit;
-use crate::output;
-use crate::output::Format;
+use crate::output::{self, Format};
 use crate::project;
 
 /// Prints every mark that a layer declares.

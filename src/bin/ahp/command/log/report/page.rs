@@ -5,12 +5,10 @@ use ahp::analysis::{
     Stats,
 };
 use ahp::visible::visible;
-use maud::html;
-use maud::{DOCTYPE, Markup, PreEscaped};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::super::bad_lines;
-use super::chart;
-use super::chart::{Bar, Share, Timeline};
+use super::chart::{self, Bar, Share, Timeline};
 use crate::view::count;
 
 /// How many bindings, oracles and days a chart shows.
@@ -104,7 +102,6 @@ fn period(stats: &Stats) -> String {
 
 fn tiles(stats: &Stats) -> Markup {
     let total = &stats.total;
-    let rate = |rate: Option<f64>| rate.map_or("–".to_owned(), |r| format!("{:.0} %", r * 100.0));
     let stopped: u64 = ["block", "ask"]
         .iter()
         .filter_map(|d| stats.decisions.get(d))
@@ -117,8 +114,8 @@ fn tiles(stats: &Stats) -> Markup {
             li { b { (total.fates.findings) } "findings" }
             li { b { (total.fates.repaired) } "repaired" }
             li { b { (duration(total.mean_time_to_repair_s)) } "to repair" }
-            li { b { (rate(total.dismissal_rate)) } "of findings dismissed" }
-            li { b { (rate(total.ignored_rate)) } "of findings ignored" }
+            li { b { (percent(total.dismissal_rate)) } "of findings dismissed" }
+            li { b { (percent(total.ignored_rate)) } "of findings ignored" }
         }
     }
 }
@@ -134,19 +131,11 @@ fn over_time(stats: &Stats) -> Markup {
             (chart::days(days))
             details {
                 summary { "Figures" }
-                div.wide {
-                    table {
-                        thead { tr { th { "Day" } th { "Events" } th { "Stopped" } th { "Block" } th { "Control" } th { "Prompt" } th { "Aid" } } }
-                        tbody {
-                            @for day in days {
-                                tr {
-                                    td { (day.name) } td { (day.evaluations) } td { (day.stopped) } td { (day.signals.block) }
-                                    td { (day.signals.control) } td { (day.signals.prompt) } td { (day.signals.aid) }
-                                }
-                            }
-                        }
-                    }
-                }
+                (table("Day|Events|Stopped|Block|Control|Prompt|Aid", days.iter().map(|day| {
+                    let s = &day.signals;
+                    let counts = [day.evaluations, day.stopped, s.block, s.control, s.prompt, s.aid];
+                    row(day.name.clone(), &counts)
+                })))
             }
         }
     }
@@ -171,34 +160,46 @@ fn active(stats: &Stats) -> Markup {
             (chart::bars(&bars, &INTENSITIES))
             details {
                 summary { "Figures of all bindings" }
-                div.wide { (binding_table(stats)) }
+                (binding_table(stats))
             }
         }
     }
 }
 
-fn binding_table(stats: &Stats) -> Markup {
-    let rate = |rate: Option<f64>| rate.map_or("–".to_owned(), |r| format!("{:.0} %", r * 100.0));
+/// A table, with `|` between the names of its columns.
+fn table(columns: &str, rows: impl IntoIterator<Item = Vec<String>>) -> Markup {
     html! {
-        table {
-            thead { tr {
-                th { "Binding" } th { "Runs" } th { "Accepted" } th { "Signals" } th { "Answered" } th { "Dismissed" }
-                th { "Overridden" } th { "Repair" } th { "Tries" } th { "Errors" } th { "p50" } th { "p99" }
-            } }
-            tbody {
-                @for binding in stats.bindings.iter().take(200) {
-                    @let f = &binding.figures;
-                    tr {
-                        td { (binding.id) " · " (binding.hook) } td { (f.triggered) } td { (f.accepted) } td { (f.signals.total()) }
-                        td { (rate(f.consumption_rate)) } td { (rate(f.dismissal_rate)) } td { (rate(f.override_rate)) }
-                        td { (duration(f.mean_time_to_repair_s)) }
-                        td { (f.mean_tries.map_or("–".to_owned(), |t| format!("{t:.1}"))) }
-                        td { (f.errors) } td { (milliseconds(f.p50_us)) } td { (milliseconds(f.p99_us)) }
-                    }
-                }
-            }
-        }
+        div.wide { table {
+            thead { tr { @for name in columns.split('|') { th { (name) } } } }
+            tbody { @for row in rows { tr { @for cell in row { td { (cell) } } } } }
+        } }
     }
+}
+
+fn row(name: String, counts: &[u64]) -> Vec<String> {
+    let counts = counts.iter().map(u64::to_string);
+    std::iter::once(name).chain(counts).collect()
+}
+
+fn binding_table(stats: &Stats) -> Markup {
+    let columns =
+        "Binding|Runs|Accepted|Signals|Answered|Dismissed|Overridden|Repair|Tries|Errors|p50|p99";
+    table(
+        columns,
+        stats.bindings.iter().take(200).map(|binding| {
+            let f = &binding.figures;
+            let name = format!("{} · {}", binding.id, binding.hook);
+            let mut row = row(name, &[f.triggered, f.accepted, f.signals.total()]);
+            row.extend([f.consumption_rate, f.dismissal_rate, f.override_rate].map(percent));
+            row.extend([
+                duration(f.mean_time_to_repair_s),
+                tenths(f.mean_tries),
+                f.errors.to_string(),
+            ]);
+            row.extend([f.p50_us, f.p99_us].map(milliseconds));
+            row
+        }),
+    )
 }
 
 fn repairs(total: &Figures, rules: &[FindingStats]) -> Markup {
@@ -213,8 +214,7 @@ fn repairs(total: &Figures, rules: &[FindingStats]) -> Markup {
             @if total.fates.repaired == 0 { p { "Nothing was repaired." } } @else {
             p.soft { "From the first signal of a finding to its repair: " (count(total.fates.repaired, "repair")) ", on average "
                 (duration(total.mean_time_to_repair_s)) ", "
-                (total.mean_tries.map_or("–".to_owned(), |n| format!("{n:.1}"))) " tries and "
-                (total.mean_turns.map_or("–".to_owned(), |n| format!("{n:.1}"))) " turns of the agent." }
+                (tenths(total.mean_tries)) " tries and " (tenths(total.mean_turns)) " turns of the agent." }
             @if total.fates.repaired < FEW { p.soft { "These are few: an average of them says little of the next." } }
             (chart::histogram("Repairs by the time they took", &classes))
             (costs(rules))
@@ -234,21 +234,16 @@ fn costs(rules: &[FindingStats]) -> Markup {
         .filter(|f| f.mean_time_to_repair_s.is_some())
         .collect();
     dear.sort_by(|a, b| took(b).total_cmp(&took(a)));
-    let tenths = |n: Option<f64>| n.map_or("–".to_owned(), |n| format!("{n:.1}"));
     html! {
         @if !dear.is_empty() {
             h3 { "What each rule cost" }
             p.soft { "All repairs of a rule together, and one of them on average. What was stopped and not repaired has no such time." }
-            div.wide { table {
-                thead { tr { th { "Rule" } th { "Repairs" } th { "In all" } th { "Each" } th { "Tries" } th { "Turns" } } }
-                tbody { @for rule in dear.into_iter().take(MOST_BARS) {
-                    tr {
-                        td { (rule.rule) " · " (rule.binding) } td { (rule.fates.repaired) }
-                        td { (duration(Some(took(rule)))) } td { (duration(rule.mean_time_to_repair_s)) }
-                        td { (tenths(rule.mean_tries)) } td { (tenths(rule.mean_turns)) }
-                    }
-                } }
-            } }
+            (table("Rule|Repairs|In all|Each|Tries|Turns", dear.into_iter().take(MOST_BARS).map(|rule| {
+                let mut row = row(format!("{} · {}", rule.rule, rule.binding), &[rule.fates.repaired]);
+                row.extend([Some(took(rule)), rule.mean_time_to_repair_s].map(duration));
+                row.extend([rule.mean_tries, rule.mean_turns].map(tenths));
+                row
+            })))
         }
     }
 }
@@ -257,7 +252,6 @@ fn costs(rules: &[FindingStats]) -> Markup {
 fn stopped(stats: &Stats) -> Markup {
     let bar = |finding: &FindingStats| {
         let fates = &finding.fates;
-        let share = |class, name, value| Share { class, name, value };
         Bar {
             name: match &finding.object {
                 Some(object) => format!("{object} · {}", finding.rule),
@@ -332,21 +326,15 @@ fn incomplete(gathered: &Gathered) -> Markup {
                 h2 { "What is missing" }
                 @if !gathered.gaps.is_empty() {
                     p.soft { "Logs of which records are missing or came twice." }
-                    div.wide { table {
-                        thead { tr { th { "Log" } th { "First" } th { "Last" } th { "Missing" } th { "Doubled" } } }
-                        tbody { @for gap in gathered.gaps.iter().take(200) {
-                            tr { td { (gap.log_id) } td { (gap.first_seq) } td { (gap.last_seq) } td { (gap.missing) } td { (gap.doubled) } }
-                        } }
-                    } }
+                    (table("Log|First|Last|Missing|Doubled", gathered.gaps.iter().take(200).map(|gap| {
+                        row(gap.log_id.clone(), &[gap.first_seq, gap.last_seq, gap.missing, gap.doubled])
+                    })))
                 }
                 @if !gathered.silent.is_empty() {
                     p.soft { "Machines that sent records before, and none for three days." }
-                    div.wide { table {
-                        thead { tr { th { "Machine" } th { "Last record" } } }
-                        tbody { @for silent in gathered.silent.iter().take(200) {
-                            tr { td { (silent.machine) } td { (silent.last.format("%Y-%m-%d %H:%M")) } }
-                        } }
-                    } }
+                    (table("Machine|Last record", gathered.silent.iter().take(200).map(|silent| {
+                        vec![silent.machine.clone(), silent.last.format("%Y-%m-%d %H:%M").to_string()]
+                    })))
                 }
             }
         }
@@ -366,16 +354,8 @@ fn slowest(stats: &Stats) -> Markup {
         .map(|(name, p50, p99)| Bar {
             name: name.to_owned(),
             shares: vec![
-                Share {
-                    class: "aid",
-                    name: "µs at the middle (p50)",
-                    value: p50,
-                },
-                Share {
-                    class: "none",
-                    name: "µs more for 99 of 100 (p99)",
-                    value: p99 - p50,
-                },
+                share("aid", "µs at the middle (p50)", p50),
+                share("none", "µs more for 99 of 100 (p99)", p99 - p50),
             ],
             label: format!("{} / {}", milliseconds(Some(p50)), milliseconds(Some(p99))),
         })
@@ -394,7 +374,7 @@ fn timelines(timelines: &[Timeline]) -> Markup {
         section {
             h2 { "Issues" }
             p.soft { "Each line is the time from an issue's first event to its last, with its signals; the issues with most signals." }
-            (chart::key(&INTENSITIES, &timelines.iter().flat_map(|t| &t.signals).map(|(_, intensity, _)| Share { class: intensity.name(), name: intensity.name(), value: 1 }).collect::<Vec<_>>()))
+            (chart::key(&INTENSITIES, &timelines.iter().flat_map(|t| &t.signals).map(|(_, intensity, _)| share(intensity.name(), intensity.name(), 1)).collect::<Vec<_>>()))
             @for line in timelines {
                 p.soft style="margin:.5rem 0 0" {
                     b { (line.issue) } " " (line.first.format("%m-%d %H:%M")) " – " (line.last.format("%m-%d %H:%M"))
@@ -426,6 +406,18 @@ fn advice(advice: &[(Proposal, Result<Edit, String>)]) -> Markup {
             }
         }
     }
+}
+
+const fn share(class: &'static str, name: &'static str, value: u64) -> Share {
+    Share { class, name, value }
+}
+
+fn percent(rate: Option<f64>) -> String {
+    rate.map_or("–".to_owned(), |rate| format!("{:.0} %", rate * 100.0))
+}
+
+fn tenths(number: Option<f64>) -> String {
+    number.map_or("–".to_owned(), |number| format!("{number:.1}"))
 }
 
 fn duration(seconds: Option<f64>) -> String {

@@ -6,6 +6,7 @@ use regex::Regex;
 use tree_sitter::Node;
 
 use super::{last_named, named_children};
+use crate::words::words;
 
 /// A call, whatever its language writes it as.
 pub(super) struct Call<'t> {
@@ -22,150 +23,12 @@ pub(super) struct Call<'t> {
 }
 
 /// Functions that run, prepare or make a query of a text.
-const QUERIES: &[&str] = &[
-    "$executerawunsafe",
-    "$queryrawunsafe",
-    "addbatch",
-    "all",
-    "batch",
-    "batch_execute",
-    "batchupdate",
-    "createnativequery",
-    "createquery",
-    "createsqlquery",
-    "delete",
-    "each",
-    "exec",
-    "exec_driver_sql",
-    "exec_drop",
-    "exec_first",
-    "exec_iter",
-    "exec_map",
-    "execcontext",
-    "execute",
-    "execute_batch",
-    "execute_sql",
-    "executeasync",
-    "executebatch",
-    "executelargeupdate",
-    "executemany",
-    "executequery",
-    "executereader",
-    "executescalar",
-    "executescript",
-    "executesql",
-    "executeupdate",
-    "extra",
-    "fetch",
-    "fetch_all",
-    "fetch_one",
-    "fetch_optional",
-    "fetchrow",
-    "fetchval",
-    "fromraw",
-    "get",
-    "get_col",
-    "get_results",
-    "get_row",
-    "get_var",
-    "havingraw",
-    "insert",
-    "joinraw",
-    "literal",
-    "multi_query",
-    "mustexec",
-    "mysql_query",
-    "mysqli_multi_query",
-    "mysqli_prepare",
-    "mysqli_query",
-    "mysqli_real_query",
-    "namedexec",
-    "namedquery",
-    "oci_parse",
-    "odbc_exec",
-    "odbc_prepare",
-    "one",
-    "orderbyraw",
-    "pg_prepare",
-    "pg_query",
-    "pg_query_params",
-    "pg_send_query",
-    "prepare",
-    "prepare_cached",
-    "prepare_typed",
-    "preparecall",
-    "preparecontext",
-    "preparenamed",
-    "preparestatement",
-    "preparex",
-    "query",
-    "query_as",
-    "query_as_with",
-    "query_drop",
-    "query_first",
-    "query_iter",
-    "query_map",
-    "query_one",
-    "query_opt",
-    "query_raw",
-    "query_row",
-    "query_scalar",
-    "query_with",
-    "querycontext",
-    "queryforlist",
-    "queryformap",
-    "queryforobject",
-    "queryforrowset",
-    "queryforstream",
-    "queryraw",
-    "queryrow",
-    "queryrowcontext",
-    "queryrowx",
-    "queryx",
-    "raw",
-    "raw_query",
-    "raw_sql",
-    "rawquery",
-    "rawsql",
-    "read_sql",
-    "read_sql_query",
-    "real_query",
-    "run",
-    "select",
-    "selectone",
-    "selectraw",
-    "send_query",
-    "simple_query",
-    "sql",
-    "sql_query",
-    "sqlite_exec",
-    "sqlite_query",
-    "sqlsrv_prepare",
-    "sqlsrv_query",
-    "statement",
-    "text",
-    "unprepared",
-    "unsafe",
-    "update",
-    "whereraw",
-    "orwhereraw",
-    "groupbyraw",
-];
+const QUERIES: &[&str] = words!("sql-functions");
 
 /// Functions that take a part of a query, so that any text in them is SQL.
-const PARTS: &[&str] = &[
-    "fromraw",
-    "groupbyraw",
-    "havingraw",
-    "joinraw",
-    "orderbyraw",
-    "orwhereraw",
-    "selectraw",
-    "whereraw",
-];
+const PARTS: &[&str] = words!("sql-part-functions");
 
 impl<'t> Call<'t> {
-    /// Returns the call that a node is, if it is one.
     pub(super) fn of(node: Node<'t>, source: &str) -> Option<Self> {
         let field = |node: Node<'t>, name: &str| node.child_by_field_name(name);
         let (receiver, name) = match node.kind() {
@@ -252,7 +115,6 @@ fn argument(node: Node<'_>) -> Node<'_> {
     }
 }
 
-/// Whether a text is SQL, or a part of it.
 pub(super) fn is_sql(text: &str) -> bool {
     static SQL: OnceLock<Option<Regex>> = OnceLock::new();
     SQL.get_or_init(|| {

@@ -5,6 +5,7 @@ use tree_sitter::Node;
 use super::call::Call;
 use super::value::{HOLE, StringValue, formats_numbers_only, is_constant};
 use super::{Walk, line_of, named_children};
+use crate::words::words;
 
 /// Whether a text holds a placeholder of a parameter: `'?'`, `"%s"`, `` `$${i}` ``.
 fn holds_placeholder(text: &str) -> bool {
@@ -30,61 +31,19 @@ impl Walk<'_> {
                 })
         };
         let first = || call.arguments.first().map(|a| self.value(*a, depth + 1));
-        let is_number = matches!(
-            name,
-            "int"
-                | "float"
-                | "len"
-                | "count"
-                | "intval"
-                | "floatval"
-                | "parseint"
-                | "parsefloat"
-                | "number"
-                | "itoa"
-                | "formatint"
-                | "formatuint"
-                | "formatbool"
-                | "parselong"
-                | "abs"
-                | "round"
-                | "floor"
-                | "ceil"
-                | "size"
-                | "length"
-                | "bool"
-        );
+        let is_number = words!("number-functions").contains(&name);
         let is_escaped =
             name.contains("escape") || name.contains("quote") || name.contains("sanitize");
         if is_number || is_escaped {
             return StringValue::literal("0");
         }
-        let repeats = matches!(
-            name,
-            "join"
-                | "repeat"
-                | "implode"
-                | "str_repeat"
-                | "collect"
-                | "ncopies"
-                | "slice"
-                | "substring"
-                | "trimright"
-                | "trimsuffix"
-                | "rtrim"
-                | "fill"
-                | "array_fill"
-        );
+        let repeats = words!("repeating-functions").contains(&name);
         if repeats && holds_placeholder(self.text(call.node)) {
             return StringValue::literal("?");
         }
         match name {
             // The text goes through as it is.
-            "tostring" | "string" | "str" | "to_string" | "as_str" | "clone" | "to_owned"
-            | "into" | "trim" | "strip" | "text" | "literal" | "from" | "encode" | "unwrap"
-            | "as_ref" | "dedent" | "stripmargin" | "lower" | "upper" | "tolowercase"
-            | "touppercase" | "stringbuilder" | "stringbuffer" | "raw" | "sql" | "stripindent"
-            | "valueof" | "new" => {
+            _ if words!("passing-functions").contains(&name) => {
                 let through = match (call.arguments.is_empty(), receiver()) {
                     (true, Some(receiver)) => receiver,
                     (true, None) => StringValue::default(),
@@ -105,8 +64,7 @@ impl Walk<'_> {
             }
             "join" | "implode" => receiver().unwrap_or_default().then(&arguments()),
             // Parts of a text.
-            "slice" | "substring" | "substr" | "trimright" | "trimsuffix" | "trimprefix"
-            | "rtrim" | "ltrim" | "truncate" | "rstrip" => {
+            _ if words!("cutting-functions").contains(&name) => {
                 let whole = receiver().filter(|r| r.text.len() > 1 || r.dynamic.is_none());
                 whole
                     .or_else(first)

@@ -9,6 +9,7 @@ use tree_sitter::{Node, Parser};
 use self::call::Call;
 use self::value::StringValue;
 use super::{Injection, Language};
+use crate::words::words;
 
 /// How deep a tree is followed; deeper nesting is generated.
 const MAX_DEPTH: u32 = 600;
@@ -88,23 +89,7 @@ impl<'s> Walk<'s> {
         if depth > MAX_DEPTH {
             return;
         }
-        let is_function = matches!(
-            node.kind(),
-            "function_definition"
-                | "function_declaration"
-                | "function_expression"
-                | "generator_function_declaration"
-                | "arrow_function"
-                | "method_definition"
-                | "method_declaration"
-                | "constructor_declaration"
-                | "function_item"
-                | "closure_expression"
-                | "func_literal"
-                | "lambda"
-                | "lambda_expression"
-                | "anonymous_function"
-        );
+        let is_function = words!("function-nodes").contains(&node.kind());
         let known = self.variables.len();
         for child in named_children(node) {
             self.visit(child, depth + 1);

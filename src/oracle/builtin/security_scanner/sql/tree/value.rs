@@ -4,6 +4,7 @@ use tree_sitter::Node;
 
 use super::call::Call;
 use super::{MAX_DEPTH, Walk, last_named, line_of, named_children};
+use crate::words::words;
 
 /// Stands in the text for a part that is not literal.
 pub(super) const HOLE: char = '\u{1}';
@@ -52,7 +53,6 @@ impl StringValue {
     }
 }
 
-/// Whether a name is that of a constant.
 pub(super) fn is_constant(name: &str) -> bool {
     let last = name.rsplit(['.', ':', '>']).next().unwrap_or(name);
     last.len() > 1
@@ -90,51 +90,14 @@ impl Walk<'_> {
                 .map(|n| self.value(n, depth + 1))
         };
         match node.kind() {
-            "string"
-            | "string_literal"
-            | "interpreted_string_literal"
-            | "raw_string_literal"
-            | "template_string"
-            | "encapsed_string"
-            | "heredoc"
-            | "nowdoc"
-            | "heredoc_body"
-            | "nowdoc_body"
-            | "concatenated_string"
-            | "char_literal"
-            | "character_literal"
-            | "rune_literal" => self.string(node, depth),
-            "integer"
-            | "float"
-            | "number"
-            | "int_literal"
-            | "float_literal"
-            | "integer_literal"
-            | "decimal_integer_literal"
-            | "decimal_floating_point_literal"
-            | "true"
-            | "false"
-            | "none"
-            | "null"
-            | "nil"
-            | "boolean"
-            | "null_literal"
-            | "boolean_literal" => StringValue::literal(self.text(node)),
+            kind if words!("string-nodes").contains(&kind) => self.string(node, depth),
+            kind if words!("constant-nodes").contains(&kind) => {
+                StringValue::literal(self.text(node))
+            }
             "identifier" | "variable_name" | "name" => self.variable(node),
             "binary_expression" | "binary_operator" => self.binary(node, depth),
-            "parenthesized_expression"
-            | "await_expression"
-            | "await"
-            | "try_expression"
-            | "non_null_expression"
-            | "as_expression"
-            | "satisfies_expression"
-            | "reference_expression"
-            | "unary_expression"
-            | "spread_element"
-            | "cast_expression"
-            | "type_cast_expression" => {
-                if node.kind() == "cast_expression"
+            kind if words!("wrapping-nodes").contains(&kind) => {
+                if kind == "cast_expression"
                     && node.child_by_field_name("type").is_some_and(|t| {
                         matches!(
                             self.text(t),
@@ -170,17 +133,7 @@ impl Walk<'_> {
                 };
                 parts.map_or_else(|| StringValue::unknown(node), |(a, b)| a.then(&b))
             }
-            "list"
-            | "array"
-            | "tuple"
-            | "array_creation_expression"
-            | "array_element_initializer"
-            | "array_expression"
-            | "composite_literal"
-            | "literal_value"
-            | "literal_element"
-            | "array_initializer"
-            | "expression_list" => named_children(node)
+            kind if words!("list-nodes").contains(&kind) => named_children(node)
                 .into_iter()
                 .filter(|child| !child.kind().ends_with("_type"))
                 .fold(StringValue::default(), |sum, child| {
@@ -221,13 +174,9 @@ impl Walk<'_> {
         let mut has_content = false;
         for child in &children {
             let part = match child.kind() {
-                "string_content"
-                | "string_fragment"
-                | "multiline_string_fragment"
-                | "interpreted_string_literal_content"
-                | "raw_string_literal_content"
-                | "string_value"
-                | "nowdoc_string" => StringValue::literal(self.text(*child)),
+                kind if words!("string-content-nodes").contains(&kind) => {
+                    StringValue::literal(self.text(*child))
+                }
                 "escape_sequence" => StringValue::literal(" "),
                 "string_start"
                 | "string_end"
