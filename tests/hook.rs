@@ -264,6 +264,31 @@ fn an_answer_that_cannot_be_written_is_a_block() {
 }
 
 #[test]
+fn an_answer_that_goes_nowhere_is_a_block() {
+    let world = World::new("");
+    for (line, code) in [("rm -rf .ahp", 2), ("ls", 0)] {
+        let event = serde_json::json!({
+            "hook_event_name": "PreToolUse",
+            "session_id": "s",
+            "tool_name": "Bash",
+            "tool_input": {"command": line},
+        });
+        let mut command = world.command("sh");
+        command
+            .args(["-c", "exec 1>&-; exec \"$0\" hook --host claude-code"])
+            .arg(env!("CARGO_BIN_EXE_ahp"))
+            .stdin(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(event.to_string().as_bytes()).unwrap();
+        drop(stdin);
+        let ran = Ran::of(&child.wait_with_output().unwrap());
+        assert_eq!(ran.code, code, "{line}: {ran:?}");
+    }
+}
+
+#[test]
 fn what_install_writes_starts_and_blocks_the_canary() {
     for installer in Installer::all().filter(|i| !i.is_shim() && i.host.name != "git") {
         let world = World::new("hooks: {}\n");

@@ -72,16 +72,22 @@ pub(super) fn line(call: &ToolCall, view: &ToolView) -> Option<String> {
     let mut lines: Vec<String> = names.by_fields(&call.unwrapped()).into_iter().collect();
     lines.extend(in_container(&given));
     let mut length = 0;
+    let mut steps = Vec::new();
     for text in &given {
         for line in names.lines_of(text, view.command.as_deref()) {
             if !lines.contains(&line) {
                 length += line.len();
+                steps.extend(line.starts_with("sh ").then_some(text.text.as_str()));
                 lines.push(line);
             }
         }
         if length > LONGEST {
             break;
         }
+    }
+    if steps.len() > 1 {
+        // They may be steps, one after the other in the same shell.
+        lines.push(run_by("sh", &steps.join("\n")));
     }
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
@@ -265,6 +271,12 @@ impl Names {
                 }
                 ("mode" | "operation" | "action", Value::String(word)) => {
                     line.push(quoted(&format!("--{word}")));
+                }
+                ("args" | "arguments" | "extra_args" | "flags" | "options", value) => {
+                    let one = std::slice::from_ref(value);
+                    let words = value.as_array().map_or(one, Vec::as_slice).iter();
+                    let words = words.filter_map(Value::as_str);
+                    line.extend(words.flat_map(str::split_whitespace).map(quoted));
                 }
                 ("remote", Value::String(word)) => named.insert(0, quoted(word)),
                 (

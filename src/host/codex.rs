@@ -61,6 +61,7 @@ pub(super) static HOST: Host = Host {
     ],
     switches: Switches {
         flags: &[
+            "--ignore-user-config",
             "dangerously-bypass-hook",
             "hooks.enabled=false",
             "hooks=false",

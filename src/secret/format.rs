@@ -16,6 +16,9 @@ pub(super) const KEYWORDS: usize = 5;
 /// Made when the keyword of a format first turns up: making all of them takes longer than most scans.
 static FORMATS: [OnceLock<Format>; ROWS.len()] = [const { OnceLock::new() }; ROWS.len()];
 
+/// How many bytes of an address are looked at behind its scheme.
+const LONGEST_ADDRESS: usize = 4096;
+
 /// How many bytes around a keyword a match may take.
 const REACH: usize = 640;
 
@@ -101,10 +104,12 @@ impl Format {
         let behind = text.get(word.end..).unwrap_or_default();
         let least: usize = least.parse().unwrap_or_default();
         match place_of(place) {
-            Place::Start => run(behind.iter()) >= least,
+            // No more is counted than is asked: a long word without a blank may be made of keywords.
+            Place::Start => run(behind.iter().take(least)) >= least,
             Place::Inside => {
                 let before = text.get(..word.start).unwrap_or_default();
-                run(before.iter().rev()) + run(behind.iter()) >= least
+                let before = run(before.iter().rev().take(least));
+                before + run(behind.iter().take(least)) >= least
             }
             Place::Url => password(text, word.end).is_some(),
             Place::Line | Place::Block => true,
@@ -201,6 +206,7 @@ fn run<'a>(bytes: impl Iterator<Item = &'a u8>) -> usize {
 /// Finds the password of `user:password@host`, which begins here.
 pub(super) fn password(text: &[u8], start: usize) -> Option<Range<usize>> {
     let rest = text.get(start..)?;
+    let rest = rest.get(..LONGEST_ADDRESS).unwrap_or(rest);
     let is_end = |b: &u8| b.is_ascii_whitespace() || matches!(b, b'/' | b'"' | b'\'' | b'?' | b'#');
     let length = rest.iter().position(is_end).unwrap_or(rest.len());
     let authority = rest.get(..length)?;

@@ -39,6 +39,7 @@ impl Walker<'_> {
         let saved = (self.alternative, self.alternatives);
         let mut round = 0;
         let mut output;
+        let sinks = self.sinks.len();
         loop {
             self.alternative = round;
             self.alternatives = 1;
@@ -57,12 +58,19 @@ impl Walker<'_> {
                     .iter()
                     .find(|r| r.takes_output() && !r.target.text.starts_with('&'))
                     .map(|r| (r.target.text.clone(), r.operator.starts_with(">>")));
+                let input = stdin.unwrap_or_else(|| input.clone());
+                // What `exec` opens stays open.
+                let lasts = expanded.len() == 1 && expanded.iter().any(|w| w.text == "exec");
+                let kept = if lasts { self.sinks.len() } else { sinks };
+                let own = self.sinks.split_off(kept.min(self.sinks.len()));
+                let fed_by = input.fed_by.clone();
                 output = self.dispatch(Call {
                     words: expanded,
-                    input: stdin.unwrap_or_else(|| input.clone()),
+                    input,
                     redirects,
                     environment,
                 });
+                self.fill_sinks(own, output.as_deref(), &fed_by);
                 if let Some((file, append)) = writes {
                     let text = output.replace(String::new());
                     self.remember_file(&file, text, append);

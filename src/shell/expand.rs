@@ -1,7 +1,7 @@
 //! Expansion of raw words: quotes, escapes, `~`, parameters, substitutions, splitting.
 
 use super::fields::{Fields, Quoting};
-use super::walk::Walker;
+use super::walk::{Sink, Walker};
 use super::{DoubtKind, Word, brace, text};
 
 impl Walker<'_> {
@@ -105,7 +105,12 @@ impl Walker<'_> {
                     let end = paren_end(&chars, i + 1);
                     let inner = slice(&chars, i + 2, end);
                     let written = slice(&chars, i, end + 1);
-                    let made_by = self.side_command(&inner, &written);
+                    let made_by = if c == '<' {
+                        self.side_command(&inner, &written)
+                    } else {
+                        self.sinks.push(Sink::of(inner, &self.analysis));
+                        0..0
+                    };
                     fields.unknown(&written, made_by);
                     i = end;
                 }

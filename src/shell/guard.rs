@@ -194,6 +194,7 @@ fn walk(
     let mut walker = Walker::new(surroundings, folded);
     walker.run_parsed(command, parse, &Input::default());
     walker.run_handlers();
+    walker.end_sinks();
     walker.analysis
 }
 

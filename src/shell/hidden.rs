@@ -1,5 +1,6 @@
 //! Hidden commands: what options, settings and variables of a program make it run.
 
+use super::inline_code::LINE;
 use super::reading::is_run_setting;
 use super::walk::{Input, Walker};
 use super::wrapper::values_of_cluster;
@@ -104,6 +105,17 @@ impl Walker<'_> {
                         .rsplit_once('!')
                         .filter(|(before, _)| is_modifier(before));
                     texts.extend(command.map(|(_, text)| text.to_owned()));
+                    // `w !command` gives it what the editor holds.
+                    let takes = bare
+                        .rsplit_once("w !")
+                        .or_else(|| bare.rsplit_once("write !"));
+                    if let Some((_, taker)) = takes {
+                        let input = Input {
+                            stdin: Stdin::Pipe,
+                            fed_by: invocation.fed_by.clone(),
+                        };
+                        self.inside(program, |w| w.run_text(taker, &input));
+                    }
                     let given = |call: &str| {
                         let (_, rest) = bare.split_once(call)?;
                         let rest = rest.trim_start_matches("expand(");
@@ -132,10 +144,11 @@ impl Walker<'_> {
         }
         if matches!(program, "sed" | "gsed") {
             let script = sed::scripts(invocation);
-            texts.extend(script.runs);
             if script.runs_input {
-                texts.extend(invocation.stdin.text().map(str::to_owned));
+                let made = script.made_of(&LINE.to_string());
+                self.run_made(invocation, vec![made]);
             }
+            texts.extend(script.runs);
         }
         if program == "split" {
             texts.extend(invocation.value_of(&["--filter"]).map(|w| w.text));

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::command::{Call, LINE_OF_FILE};
 use super::exit::named_options;
 use super::inline_code::Action;
+use super::made::goes_through;
 use super::scope::says_hidden;
 use super::unwrap::joined;
 use super::walk::{Input, Walker};
@@ -81,6 +82,9 @@ impl Walker<'_> {
             let skip = operands.first().is_some_and(|w| is_input(&w.text));
             let arguments = operands.get(usize::from(skip)..).unwrap_or_default();
             return self.run_process(text, arguments, &Input::default());
+        }
+        if input.stdin == Stdin::Pipe {
+            self.run_printed(invocation);
         }
         None
     }
@@ -222,6 +226,8 @@ impl Walker<'_> {
             }
             let here = |walk| (walk, invocation.work_dir.clone());
             self.analysis.walks.extend(walks.into_iter().map(here));
+            let made = inline_code::made(language, &code, goes_through(language, invocation));
+            self.run_made(invocation, made);
             for action in inline_code::actions(language, &code) {
                 self.inside(&program, |walker| {
                     walker.perform(index, action);

@@ -13,6 +13,52 @@ pub(crate) struct SedScript {
     pub(crate) runs: Vec<String>,
     /// Whether it runs text that it reads, or could not be read itself.
     pub(crate) runs_input: bool,
+    /// What it replaces by what.
+    replaced: Vec<(String, String)>,
+}
+
+impl SedScript {
+    /// Returns what it makes of a line of which only a part may be known.
+    pub(super) fn made_of(&self, line: &str) -> String {
+        let replace = |line: String, (from, to): &(String, String)| {
+            let is_all = matches!(from.as_str(), "^" | "$");
+            let (made, takes) = replacement(to, if is_all { "" } else { &line });
+            match from.as_str() {
+                "^" => made + line.as_str(),
+                "$" => line + made.as_str(),
+                // Which part of the line it is cannot be told.
+                _ if takes || from.contains(".*") => made,
+                _ => line,
+            }
+        };
+        self.replaced.iter().fold(line.to_owned(), replace)
+    }
+}
+
+/// Returns what stands in the place of what was found, and whether that is a part of it.
+fn replacement(written: &str, found: &str) -> (String, bool) {
+    let (mut made, mut takes) = (String::new(), false);
+    let mut chars = written.chars();
+    while let Some(c) = chars.next() {
+        let quoted = if c == '\\' { chars.next() } else { None };
+        match quoted {
+            Some('n') => made.push('\n'),
+            Some(c) if !c.is_ascii_digit() => made.push(c),
+            None if c != '&' => made.push(c),
+            _ => {
+                takes = true;
+                made.push_str(found);
+            }
+        }
+    }
+    (made, takes)
+}
+
+/// Returns what a script of these words does.
+pub(super) fn read(script: &str) -> SedScript {
+    let mut found = SedScript::default();
+    Reader::new(script).read(&mut found);
+    found
 }
 
 /// Returns what the scripts of a `sed` do together.
@@ -141,8 +187,11 @@ impl Reader {
         let Some(end) = self.next() else {
             return;
         };
-        self.up_to(end);
+        let pattern = self.up_to(end);
         let replacement = self.up_to(end);
+        if has_flags {
+            found.replaced.push((pattern, replacement.clone()));
+        }
         while has_flags && let Some(flag) = self.peek() {
             match flag {
                 'w' => {

@@ -31,6 +31,26 @@ pub(super) struct Input {
     pub(super) fed_by: Range<usize>,
 }
 
+/// A command that reads what is written to it.
+#[derive(Debug)]
+pub(super) struct Sink {
+    pub(super) text: String,
+    /// The first invocation that may write to it.
+    pub(super) from: usize,
+    /// What is known of what was written to it.
+    pub(super) said: String,
+}
+
+impl Sink {
+    pub(super) const fn of(text: String, analysis: &Analysis) -> Self {
+        Self {
+            text,
+            from: analysis.invocations.len(),
+            said: String::new(),
+        }
+    }
+}
+
 /// Goes through a command line and collects what would run.
 #[derive(Debug)]
 pub(super) struct Walker<'a> {
@@ -51,6 +71,8 @@ pub(super) struct Walker<'a> {
     pub(super) files: HashMap<PathBuf, String>,
     /// What process substitutions print, by how they are written.
     pub(super) side_texts: HashMap<String, String>,
+    /// What runs in `>( )` and reads what is written to it later.
+    pub(super) sinks: Vec<Sink>,
     /// Bodies of quoted here-documents, taken out before parsing.
     pub(super) folded: Rc<[String]>,
     /// The functions that are running, each with the body by which it is known from another of its name.
@@ -84,6 +106,7 @@ impl<'a> Walker<'a> {
             alternatives: 1,
             files: HashMap::new(),
             side_texts: HashMap::new(),
+            sinks: Vec::new(),
             folded,
             calls: Vec::new(),
             needed: Vec::new(),

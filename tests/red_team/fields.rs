@@ -234,3 +234,97 @@ fn hooks_at_the_head_of_a_subagent_or_a_skill_are_no_words() {
         json!({"file_path": "docs/x.md", "content": hooked})
     ));
 }
+
+#[test]
+fn a_tool_that_takes_a_folder_away_or_writes_by_sql_is_judged_by_what_lies_there() {
+    let world = project();
+    let root = world.root();
+    let stops = |tool: &str, input: &serde_json::Value| {
+        let found = judged(&world, "SelfProtection", "{}", tool, input.clone()).unwrap();
+        found.is_ok_and(|found| !found.is_empty())
+    };
+    for (tool, input) in [
+        ("mcp__filesystem__delete_directory", json!({"path": "."})),
+        ("mcp__filesystem__delete_directory", json!({"path": root})),
+        (
+            "mcp__filesystem__delete_directory",
+            json!({"path": root.join(".ahp/..")}),
+        ),
+        ("mcp__filesystem__delete_directory", json!({"path": "~"})),
+        (
+            "mcp__filesystem__move_file",
+            json!({"source": root, "destination": "/tmp/x"}),
+        ),
+        ("mcp__filesystem__delete_files", json!({"paths": [".*"]})),
+        ("mcp__filesystem__delete_files", json!({"pattern": ".a*"})),
+        (
+            "mcp__filesystem__delete_files",
+            json!({"glob": "**/*.yaml"}),
+        ),
+        (
+            "mcp__git__git_commit",
+            json!({"message": "x", "args": ["--no-verify"]}),
+        ),
+        (
+            "mcp__duckdb__query",
+            json!({"sql": "COPY (select 1) TO '.claude/settings.json'"}),
+        ),
+        (
+            "mcp__sqlite__query",
+            json!({"query": "VACUUM INTO '.ahp/hooks.yaml'"}),
+        ),
+        (
+            "mcp__sqlite__query",
+            json!({"query": "select writefile('.ahp/hooks.yaml', 'x')"}),
+        ),
+        (
+            "mcp__pg__query",
+            json!({"sql": "select lo_export(1, '.ahp/hooks.yaml')"}),
+        ),
+        (
+            "mcp__ci__run",
+            json!({"steps": [{"run": "cd .ahp"}, {"run": "rm hooks.yaml"}]}),
+        ),
+        (
+            "EditNotebook",
+            json!({"target_notebook": ".ahp/hooks.yaml"}),
+        ),
+    ] {
+        assert!(stops(tool, &input), "let through: {tool} {input}");
+    }
+    for (tool, input) in [
+        ("mcp__filesystem__delete_directory", json!({"path": "src"})),
+        (
+            "mcp__filesystem__delete_directory",
+            json!({"path": "/tmp/x"}),
+        ),
+        (
+            "mcp__filesystem__delete_files",
+            json!({"paths": ["src/*.rs"]}),
+        ),
+        (
+            "mcp__filesystem__move_file",
+            json!({"source": "src/a.rs", "destination": "src/b.rs"}),
+        ),
+        ("mcp__filesystem__list_directory", json!({"path": "."})),
+        (
+            "mcp__memory__delete_entities",
+            json!({"names": ["a.b", "x"]}),
+        ),
+        (
+            "mcp__git__git_commit",
+            json!({"message": "x", "args": ["--quiet"]}),
+        ),
+        (
+            "mcp__duckdb__query",
+            json!({"sql": "select * from 'a.json'"}),
+        ),
+        ("mcp__duckdb__query", json!({"sql": "COPY t TO 'out.csv'"})),
+        (
+            "mcp__ci__run",
+            json!({"steps": [{"run": "cd src"}, {"run": "rm a.o"}]}),
+        ),
+    ] {
+        assert!(!stops(tool, &input), "stopped: {tool} {input}");
+    }
+}

@@ -292,7 +292,7 @@ fn reads_after(code: &str, before: &str, file: &str) -> bool {
 }
 
 /// Whether an argument is `name=value` or `name: value`, not a value of its own.
-fn is_keyword_argument(argument: &str) -> bool {
+pub(super) fn is_keyword_argument(argument: &str) -> bool {
     let end = argument
         .find(|c: char| !(c.is_alphanumeric() || c == '_'))
         .unwrap_or(argument.len());

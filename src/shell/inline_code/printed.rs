@@ -3,18 +3,26 @@
 use super::Language;
 use super::expression::literal;
 
+/// The calls that print.
+pub(super) const PRINTING: &[(Language, &[&str])] = &[
+    (Language::Python, &["print("]),
+    (
+        Language::JavaScript,
+        &["console.log(", "process.stdout.write("],
+    ),
+    (Language::Perl, &["print ", "print(", "print", "say "]),
+    (
+        Language::Ruby,
+        &["puts ", "puts(", "print ", "$stdout.print "],
+    ),
+    (Language::Php, &["echo ", "print ", "echo"]),
+    (Language::Lua, &["print(", "io.write("]),
+    (Language::Awk, &["print ", "print"]),
+];
+
 /// Returns what a piece of code prints; none where it does anything else.
 pub(in crate::shell) fn printed(language: Language, code: &str) -> Option<String> {
-    let calls: &[&str] = match language {
-        Language::Python => &["print("],
-        Language::JavaScript => &["console.log(", "process.stdout.write("],
-        Language::Perl => &["print ", "print(", "print", "say "],
-        Language::Ruby => &["puts ", "puts(", "print ", "$stdout.print "],
-        Language::Php => &["echo ", "print ", "echo"],
-        Language::Lua => &["print(", "io.write("],
-        Language::Awk => &["print ", "print"],
-        _ => return None,
-    };
+    let (_, calls) = PRINTING.iter().find(|(known, _)| *known == language)?;
     let mut code = code.trim();
     if language == Language::Awk {
         code = code.strip_prefix("BEGIN")?.trim_start();

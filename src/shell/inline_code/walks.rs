@@ -26,7 +26,7 @@ pub(crate) struct CodeWalk {
 }
 
 /// Commands whose calls change what they are given.
-const CHANGING: &[&str] = &[
+pub(super) const CHANGING: &[&str] = &[
     "chmod", "chown", "cp", "ln", "mv", "rm", "rmdir", "shred", "tee", "touch", "truncate",
 ];
 

@@ -156,6 +156,10 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     let deadlines = Deadlines::of(&call);
     let reply = answer::reply(&call, |progress| evaluate(&call, progress, deadlines));
     match write(&reply) {
+        Ok(()) if !reply.stdout.is_empty() && is_unheard() => {
+            output::error("ahp: the answer goes nowhere: standard output is closed");
+            Exit::Blocked.into()
+        }
         Ok(()) => ExitCode::from(reply.exit_code()),
         Err(error) => {
             // What the answer says is lost, and it may be a block: the exit code is all that the host still hears.
@@ -163,6 +167,15 @@ pub(crate) fn run(args: &Args) -> ExitCode {
             Exit::Blocked.into()
         }
     }
+}
+
+/// Whether nobody reads standard output: where it is closed, the null device is opened in its place.
+fn is_unheard() -> bool {
+    let is_null = |file: &rustix::fs::Stat| {
+        let null = rustix::fs::stat("/dev/null");
+        null.is_ok_and(|null| null.st_rdev == file.st_rdev && null.st_mode == file.st_mode)
+    };
+    rustix::fs::fstat(io::stdout()).is_ok_and(|file| is_null(&file))
 }
 
 fn evaluate(call: &Call, progress: &mut Progress, deadlines: Deadlines) -> Result<Reply, Trouble> {

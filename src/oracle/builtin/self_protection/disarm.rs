@@ -107,7 +107,10 @@ fn words_of(path: &Path) -> impl Iterator<Item = String> {
     let is_start = START_FILES.iter().any(|end| ends_with(path, end));
     let gives = !is_start && gives_variables(path);
     // A program that reads it is rarely one of ours: what only says where things lie matters little there.
-    let is_env = ends_with(path, ".env");
+    // In a hidden folder it is that of one program, and agents have such folders: `.gemini/.env`.
+    let folder = path.parent().and_then(Path::file_name);
+    let is_own = folder.is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+    let is_env = ends_with(path, ".env") && !is_own;
     let variables = HOSTS.iter().flat_map(move |host| {
         let moving = host.places().filter_map(Place::variable);
         // Many programs have their place in the directory of the person's configuration.

@@ -2,16 +2,18 @@
 
 use std::path::PathBuf;
 
+use serde_json::Value;
+
 use super::fields::{MAX_DEPTH, holds_words, may_be_path, texts_of};
 use super::found::{Attempt, Found, on};
 use super::guarded::Guarded;
 use super::judged::{Judged, Line};
 use super::spelling::named;
 use super::{clean, code, disarm, fields, front_matter, mention, naming, script, walk};
-use crate::event::{ToolCall, ToolKind, ToolView};
+use crate::event::{ToolCall, ToolKind, ToolView, name_words};
 use crate::fact::Facts;
 use crate::shell::{Analysis, DoubtKind, Effect, Invocation, PathEffect, lexical};
-use crate::words::holds_any;
+use crate::words::{holds_any, words};
 
 /// Judges a tool that says which files it changes.
 pub(super) fn by_tool(guarded: &Guarded<'_>, facts: &Facts, tool: &ToolView) -> Option<Attempt> {
@@ -39,14 +41,30 @@ fn by_unknown(guarded: &Guarded<'_>, facts: &Facts, tool: &ToolView) -> Option<A
     if tool.kind == ToolKind::Shell && !call.is_unknown() {
         return beside_command(guarded, call);
     }
+    let input = call.unwrapped();
+    // A tool that asks a database is given statements that may do more.
+    if let Some(hit) = written_by_sql(guarded, &input) {
+        return Some(Attempt::of(&call.name, on("write {}", hit)));
+    }
     if tool.only_looks(&call.name) {
         return None;
     }
-    let input = call.unwrapped();
     let paths = tool.paths.iter();
     let mut paths = paths.map(|path| lexical(path, guarded.root(), guarded.home()));
-    let hit = texts_of(&input, MAX_DEPTH)
-        .find_map(|(_, text)| named_by(guarded, text))
+    let mut texts = texts_of(&input, MAX_DEPTH).map(|(_, text)| text);
+    let takes_away = name_words(&call.name);
+    let takes_away = takes_away
+        .iter()
+        .any(|word| TAKING_AWAY.contains(&word.as_str()));
+    let patterns = ["glob", "pattern"].into_iter();
+    let patterns = patterns.filter_map(|key| input.get(key)?.as_str());
+    let named = texts_of(&input, MAX_DEPTH).map(|(_, text)| text);
+    let mut taken = named.chain(patterns).filter(|_| takes_away);
+    if let Some(hit) = taken.find_map(|text| held_by(guarded, text)) {
+        return Some(Attempt::of(&call.name, on("take away {}", hit)));
+    }
+    let hit = texts
+        .find_map(|text| named_by(guarded, text))
         .or_else(|| paths.find_map(|path| guarded.covers_word(&path)));
     let found = hit.map_or_else(|| fields::brings(guarded, &input), |hit| Some(given(hit)));
     Some(Attempt::of(&call.name, found?))
@@ -58,6 +76,40 @@ fn beside_command(guarded: &Guarded<'_>, call: &ToolCall) -> Option<Attempt> {
     let mut places = beside.iter().filter(|given| !holds_words(&given.key));
     let hit = places.find_map(|place| named_by(guarded, &place.text))?;
     Some(Attempt::of(&call.name, given(hit)))
+}
+
+/// Words in the names of tools that take files away from where they are.
+const TAKING_AWAY: &[&str] = words!("removing-tools");
+
+/// Words of SQL by which a statement writes a file.
+const WRITING_SQL: &[&str] = words!("file-writing-sql", lines);
+
+/// Returns what is guarded and lies where a path, or a pattern of paths, leads to a folder or a file that is taken away.
+fn held_by(guarded: &Guarded<'_>, text: &str) -> Option<PathBuf> {
+    let may_be = may_be_path(text) && text.contains(['.', '/', '~', '*']) && !text.contains(' ');
+    let path = || lexical(text, guarded.root(), guarded.home());
+    let is_pattern = text.contains(['*', '?', '[']);
+    may_be.then(|| guarded.hit(&walk::taken(path(), is_pattern)))?
+}
+
+/// Returns what is guarded and named in quotes by a statement that writes files.
+fn written_by_sql(guarded: &Guarded<'_>, input: &Value) -> Option<PathBuf> {
+    match input {
+        Value::String(text) => {
+            let lower = text.to_lowercase();
+            let quoted = || text.split(['\'', '"']).skip(1).step_by(2);
+            holds_any(&lower, WRITING_SQL)
+                .then(|| quoted().find_map(|name| named_by(guarded, name)))?
+        }
+        Value::Array(items) => items.iter().find_map(|item| written_by_sql(guarded, item)),
+        Value::Object(fields) => fields.iter().find_map(|(key, value)| {
+            let key = key.to_lowercase();
+            let is_statement = holds_any(&key, &["sql", "query", "queries", "statement"]);
+            let is_told = is_statement || value.is_object() || value.is_array();
+            is_told.then(|| written_by_sql(guarded, value))?
+        }),
+        _ => None,
+    }
 }
 
 fn given(hit: PathBuf) -> Found {

@@ -20,6 +20,9 @@ const TRACKED: &[&str] = words!("git-tracked");
 /// Options with which `diff` lists changes of files that git tracks, where it is told of no other state.
 const CHANGED: &[&str] = words!("git-changed");
 
+/// Options with which `ls-files` lists files that are no longer there.
+const DELETED: &[&str] = &["-d", "--deleted"];
+
 /// A command of git that lists files.
 #[derive(Debug)]
 pub(super) struct Listing<'a> {
@@ -33,6 +36,8 @@ pub(super) struct Listing<'a> {
     pub(super) specs: Option<Vec<Spec>>,
     /// Whether it lists only what git tracks now.
     pub(super) lists_tracked: bool,
+    /// Whether it lists only files that are no longer there.
+    lists_deleted: bool,
     index: OnceCell<Option<Index>>,
 }
 
@@ -64,6 +69,7 @@ impl<'a> Listing<'a> {
             git,
             command,
             specs,
+            lists_deleted: words.as_ref().is_some_and(|words| words.only_deleted),
             lists_tracked: words.is_some_and(|words| words.only_tracked)
                 && !top.join(".gitmodules").exists(),
             here,
@@ -85,7 +91,9 @@ impl<'a> Listing<'a> {
         let is_out = |spec: &Spec| spec.is_out && spec.fits(way) == Some(true);
         let mut ways_in = specs.iter().filter(|spec| !spec.is_out).peekable();
         let is_in = ways_in.peek().is_none() || ways_in.any(|spec| spec.fits(way) != Some(false));
+        let is_there = || self.top.join(way).symlink_metadata().is_ok();
         !way.starts_with(".git")
+            && !(self.lists_deleted && is_there())
             && is_in
             && !specs.iter().any(is_out)
             && self.may_be_tracked(way)
@@ -131,6 +139,7 @@ fn folders(words: &[Word]) -> Option<Vec<&str>> {
 struct Words<'a> {
     paths: Vec<&'a Word>,
     only_tracked: bool,
+    only_deleted: bool,
 }
 
 impl<'a> Words<'a> {
@@ -151,7 +160,12 @@ impl<'a> Words<'a> {
                     paths_among(before, here)
                 };
                 let only_paths = options.operands().len() == paths.len();
+                let is_of_index = options.has(&["--cached", "--staged"]);
                 return Some(Self {
+                    only_deleted: command == "diff"
+                        && only_paths
+                        && !is_of_index
+                        && before.iter().any(|word| word.text == "--diff-filter=D"),
                     only_tracked: command == "diff" && only_paths && options.are_only(CHANGED),
                     paths: paths.into_iter().chain(behind).collect(),
                 });
@@ -170,6 +184,9 @@ impl<'a> Words<'a> {
         let has_tree = command == "grep"
             && (dashes.is_some() && !operands.is_empty() || !operands.iter().all(is_path));
         Some(Self {
+            only_deleted: command == "ls-files"
+                && options.has(DELETED)
+                && options.are_only(&[DELETED, &["-z"]].concat()),
             only_tracked: matches!(command, "grep" | "ls-files")
                 && !has_tree
                 && options.are_only(TRACKED),

@@ -127,6 +127,9 @@ impl Oracle for SelfProtection {
         let lines: Vec<Line<'_>> = lines
             .map(|(text, shell)| Line::of(&guarded, shell, text))
             .collect();
+        if lines.iter().any(is_vast) {
+            return Err(OracleError::CannotTell(UNFOLLOWED.to_owned()));
+        }
         let attempt = judgement::by_tool(&guarded, facts, tool)
             .or_else(|| lines.iter().find_map(|line| judgement::by_shell(line, 0)))
             .or_else(|| answer::find(facts, context.root()));
@@ -146,9 +149,7 @@ impl Oracle for SelfProtection {
         let limit = || {
             let mut doubts = lines.iter().flat_map(|line| &line.analysis.doubts);
             doubts.find_map(|doubt| match doubt.kind {
-                DoubtKind::TooComplex => {
-                    Some("the command is too long or too deeply nested to be followed to its end")
-                }
+                DoubtKind::TooComplex => Some(UNFOLLOWED),
                 DoubtKind::Unparseable => Some("the command could not be parsed"),
                 DoubtKind::DynamicProgram | DoubtKind::DynamicCode => None,
             })
@@ -179,6 +180,19 @@ impl Oracle for SelfProtection {
     fn mode(&self) -> Mode {
         Mode::Inline
     }
+}
+
+/// Why a line is not judged that was not followed.
+const UNFOLLOWED: &str = "the command is too long or too deeply nested to be followed to its end";
+
+/// How many words a line may hold that was not followed to its end and is looked through all the same.
+const MAX_WORDS: usize = 1 << 14;
+
+/// Whether a line holds so many words that nobody waits for what each of them names, and is stopped in any case.
+fn is_vast(line: &Line<'_>) -> bool {
+    let mut doubts = line.analysis.doubts.iter();
+    let words = || line.programs.iter().map(|one| one.arguments.len());
+    doubts.any(|doubt| doubt.kind == DoubtKind::TooComplex) && words().sum::<usize>() > MAX_WORDS
 }
 
 /// Whether a tool changes nothing whatever it is given.

@@ -10,6 +10,7 @@ use super::{brought, filled, given, rights, unseen, walk};
 use crate::program::Fact;
 use crate::search::Deed;
 use crate::shell::{Invocation, Word};
+use crate::words::words;
 
 /// Finds what a program would do to the guarded files that it is given.
 pub(super) fn find(invocation: &Judged<'_>) -> Option<Found> {
@@ -116,6 +117,9 @@ fn holds(invocation: &Judged<'_>, word: &Word) -> Option<PathBuf> {
         .then_some(path)
 }
 
+/// Programs that let a folder show other files, or show them at another place.
+const MOUNTING: &[&str] = words!("mounting-programs");
+
 /// A mount over a guarded folder.
 fn lays_over(invocation: &Judged<'_>) -> Option<Found> {
     let lies_over = |word: &Word| {
@@ -124,7 +128,9 @@ fn lays_over(invocation: &Judged<'_>) -> Option<Found> {
             || holds(invocation, word).is_some()
             || is_filled(&invocation.path_of(&word.text))
     };
-    let mounts = matches!(invocation.program.as_str(), "mount" | "umount");
+    let program = invocation.program.as_str();
+    let mounts = MOUNTING.contains(&program)
+        || program == "rclone" && invocation.has_word(&["mount", "mount2", "cmount", "nfsmount"]);
     (mounts && invocation.operands().any(lies_over)).then(|| act("hide a guarded directory"))
 }
 
@@ -149,7 +155,25 @@ fn by_search(invocation: &Judged<'_>) -> Option<Found> {
 fn changes_through(invocation: &Judged<'_>, programs: &[&str]) -> bool {
     let through = invocation.all().filter(|inner| inner.through(programs));
     let mut through = through.map(|inner| invocation.other(inner));
-    through.any(|i| !i.leaves_files() && !i.emulated && !i.known().is(Fact::Fixes))
+    through.any(|i| {
+        let changes = !i.leaves_files() || overwrites(&i);
+        changes && !i.emulated && !i.known().is(Fact::Fixes)
+    })
+}
+
+/// Whether a program copies what is the same each time over each of what a search finds: `cp X {}`, not `cp {} {}.orig`.
+fn overwrites(copy: &Judged<'_>) -> bool {
+    let is_found = |word: &&Word| word.each || word.dynamic || word.glob;
+    let operands: Vec<&Word> = copy.operands().collect();
+    let Some((last, sources)) = operands.split_last() else {
+        return false;
+    };
+    let into = copy.value_of(&["-t", "--target-directory"]);
+    let is_target = match &into {
+        Some(into) => is_found(&into),
+        None => is_found(last) && !sources.iter().any(is_found),
+    };
+    copy.known().is(Fact::ToLast) && is_target
 }
 
 /// Whether a program unpacks what it reads into the directory where it stands.

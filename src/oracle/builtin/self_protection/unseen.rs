@@ -67,8 +67,12 @@ fn starts_programs(code: &str) -> bool {
 fn sources(invocation: &Judged<'_>) -> Option<Range<usize>> {
     let known = invocation.own();
     let is_piped = matches!(invocation.stdin, Stdin::Pipe);
-    let fed = || (is_piped && !invocation.fed_by.is_empty()).then(|| invocation.fed_by.clone());
     let line = || Some(0..invocation.analysis.invocations.len());
+    let fed = || match &invocation.stdin {
+        // A pipe that has a name is a file, too: `sh < f & echo … > f`.
+        Stdin::File(file) if is_written(invocation, file) => line(),
+        _ => (is_piped && !invocation.fed_by.is_empty()).then(|| invocation.fed_by.clone()),
+    };
     let reads_script = matches!(invocation.program.as_str(), "source" | ".");
     if invocation.program == "eval" {
         return fed();
