@@ -1,13 +1,14 @@
 //! Plugin: our plugin for hosts that take such, which calls `ahp` in the place of wires in their settings.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use toml_edit::Item;
 
 use crate::host::{Host, HostEvent, OUR_PLUGIN, Shape};
 use crate::place::{Base, Roots};
+use crate::regular_file;
 
+use super::installer::MAX_SETTINGS;
 use super::json_hooks::JsonHooks;
 use super::line::{NAME as PROGRAM, or_say};
 use super::{Patience, Wire, toml_hooks};
@@ -34,14 +35,15 @@ fn says(file: &Path) -> Option<bool> {
     let name = file.file_name()?.to_str()?;
     match name {
         "settings.json" | "settings.local.json" => {
-            let settings = JsonHooks::read(file, &fs::read_to_string(file).ok()?).ok()?;
+            let settings =
+                JsonHooks::read(file, &regular_file::text(file, MAX_SETTINGS).ok()?).ok()?;
             let settings = settings.value();
             let enabled = settings.get("enabledPlugins")?.as_object()?;
             let ours = enabled.iter().find(|(name, _)| is_ours(name));
             ours.and_then(|(_, is_on)| is_on.as_bool())
         }
         "config.toml" => {
-            let settings = toml_hooks::read(&fs::read_to_string(file).ok()?).ok()?;
+            let settings = toml_hooks::read(&regular_file::text(file, MAX_SETTINGS).ok()?).ok()?;
             let plugins = settings.get("plugins").and_then(Item::as_table_like)?;
             let (_, ours) = plugins.iter().find(|(name, _)| is_ours(name))?;
             let is_on = ours.as_table_like().and_then(|ours| ours.get("enabled"));

@@ -85,9 +85,10 @@ pub(super) fn of(invocation: &Invocation, surroundings: &Surroundings) -> Option
 fn substituted(text: &str, script: &str) -> Option<String> {
     let mut parts = script.strip_prefix("s/")?.split('/');
     let (from, to) = (parts.next()?, parts.next()?);
-    let is_known = !to.contains(['\\', '&']) && parts.next().is_some_and(|flags| flags.is_empty());
+    let is_known = !to.contains(['\\', '&']) && parts.next().is_some_and(str::is_empty);
     if from == "^" && is_known {
-        return Some(text.lines().map(|line| format!("{to}{line}\n")).collect());
+        let lines = text.lines().flat_map(|line| [to, line, "\n"]);
+        return Some(lines.collect());
     }
     let is_plain = |part: &str| !part.contains(['*', '[', '\\', '^', '$', '&', '.']);
     (is_plain(from) && !to.contains(['\\', '&']) && !from.is_empty())

@@ -135,7 +135,9 @@ fn a_dry_run_shows_what_is_held_and_changes_nothing() {
     assert!(!world.home().join(".local/state/ahp/serve.token").exists());
     // What it does not hold is said, and what does not work where there is such.
     assert!(
-        before.stdout.contains("limit     a named pipe"),
+        before
+            .stdout
+            .contains("does not stop writes to named pipes"),
         "{before:?}"
     );
     let update = "`git submodule update` fails";

@@ -379,7 +379,7 @@ fn read(path: &Path) -> Result<String, InstallError> {
 }
 
 /// The longest file of settings that is read, in bytes.
-const MAX_SETTINGS: u64 = 64 << 20;
+pub(super) const MAX_SETTINGS: u64 = 64 << 20;
 
 /// Returns what a file holds; none is an empty one.
 fn bytes(path: &Path) -> Result<Vec<u8>, InstallError> {

@@ -92,9 +92,9 @@ impl<'a> Listing<'a> {
         let mut ways_in = specs.iter().filter(|spec| !spec.is_out).peekable();
         let is_in = ways_in.peek().is_none() || ways_in.any(|spec| spec.fits(way) != Some(false));
         let is_there = || self.top.join(way).symlink_metadata().is_ok();
-        !way.starts_with(".git")
-            && !(self.lists_deleted && is_there())
-            && is_in
+        let is_hidden = way.starts_with(".git") || self.lists_deleted && is_there();
+        is_in
+            && !is_hidden
             && !specs.iter().any(is_out)
             && self.may_be_tracked(way)
             && self.may_hold(way)

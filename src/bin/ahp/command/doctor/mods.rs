@@ -102,7 +102,9 @@ fn is_plugin(path: &Path) -> bool {
 
 /// Whether a plugin's file of hooks loads modules beside the commands that it lists.
 fn names_modules(file: &Path) -> bool {
-    let text = fs::read_to_string(file).unwrap_or_default();
+    // A pipe would keep us waiting.
+    let text = file.is_file().then(|| fs::read_to_string(file));
+    let text = text.and_then(Result::ok).unwrap_or_default();
     let value: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
     value.get("modules").is_some()
 }

@@ -243,7 +243,7 @@ fn chosen(
             Some(installer) => Ok(vec![installer]),
             None if Host::find(name).is_some() => Err(format!(
                 "`{name}` has no settings file that `ahp` can write: add the command `ahp hook --host {name}` to its hooks by \
-                 hand; docs/hosts.md says how"
+                 hand, in the file that its own documentation names"
             )),
             None => Err(Host::unknown_name(name)),
         };
