@@ -26,7 +26,8 @@ pub(super) fn of(findings: &Findings) -> Vec<String> {
     if let Some(fault) = &findings.log.fault {
         found.push(format!("the log {}: {fault}", findings.log.path));
     }
-    if let Some(refusal) = &findings.log.refusal {
+    let refusal = findings.log.refusal.as_ref();
+    if let Some(refusal) = refusal.filter(|why| Some(*why) != findings.log.fault.as_ref()) {
         found.push(format!("the log {}: {refusal}", findings.log.path));
     }
     for host in &findings.hosts {
