@@ -221,10 +221,10 @@ fn key(locations: &Locations, layers: &[(PathBuf, Option<[u8; 32]>)]) -> Option<
     part(&[u8::from(locations.trust_all)]);
     let mut any = false;
     for (path, content) in layers {
-        let Some(content) = content else { continue };
+        // One that is not there tells in which place the others stand: the same file may be a user's or a project's.
         part(path.as_os_str().as_encoded_bytes());
-        part(content);
-        any = true;
+        part(content.as_ref().map_or(&[][..], |digest| &digest[..]));
+        any |= content.is_some();
     }
     any.then(|| hex(&hash.finalize()))
 }

@@ -27,6 +27,9 @@ use crate::event::Trigger;
 use crate::host::{Host, HostEvent};
 use crate::place::Scope;
 
+/// The longest file of settings that is read, in bytes.
+const MAX_SETTINGS: u64 = 64 << 20;
+
 /// Why a host cannot be wired.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

@@ -8,10 +8,9 @@ use crate::host::{Host, HostEvent, OUR_PLUGIN, Shape};
 use crate::place::{Base, Roots};
 use crate::regular_file;
 
-use super::installer::MAX_SETTINGS;
 use super::json_hooks::JsonHooks;
 use super::line::{NAME as PROGRAM, or_say};
-use super::{Patience, Wire, toml_hooks};
+use super::{MAX_SETTINGS, Patience, Wire, toml_hooks};
 
 /// Its hooks, as it brings them.
 const HOOKS: &str = include_str!("../../packaging/plugin/hooks/hooks.json");

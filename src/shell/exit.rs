@@ -174,8 +174,13 @@ impl Options {
             if letters.contains('e') {
                 self.stops_at_error = on;
             }
+            // `set -n`: nothing runs, and nothing fails.
+            if letters.contains('n') && named_options(option) == 0 {
+                return None;
+            }
             for _ in 0..named_options(option) {
                 match word(words.next()?)? {
+                    "noexec" => return None,
                     "pipefail" => self.minds_pipes = on,
                     "errexit" => self.stops_at_error = on,
                     name if name.bytes().all(|b| b.is_ascii_alphabetic()) => {}

@@ -108,7 +108,12 @@ impl Walker<'_> {
                     let made_by = if c == '<' {
                         self.side_command(&inner, &written)
                     } else {
-                        self.sinks.push(Sink::of(inner, &self.analysis));
+                        self.sinks.push(Sink {
+                            text: inner,
+                            from: self.analysis.invocations.len(),
+                            said: String::new(),
+                            scope: self.scope.clone(),
+                        });
                         0..0
                     };
                     fields.unknown(&written, made_by);

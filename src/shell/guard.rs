@@ -12,7 +12,7 @@ use super::walk::{Input, Walker};
 use super::{Analysis, DoubtKind, Surroundings, plain};
 
 /// The longest text that is parsed, in bytes.
-const MAX_LENGTH: usize = 32 * 1024;
+pub(super) const MAX_LENGTH: usize = 32 * 1024;
 /// The most command and process substitutions that one text may hold.
 const MAX_SUBSTITUTIONS: usize = 64;
 /// The deepest nesting of substitutions that is parsed.

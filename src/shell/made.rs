@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use super::command::{Call, LINE_OF_FILE};
 use super::finds::found_by_find;
+use super::guard::MAX_LENGTH;
 use super::inline_code::LINE;
 use super::walk::{Input, Walker};
-use super::{Invocation, Word, inline_code, output, sed};
+use super::{DoubtKind, Invocation, Word, inline_code, output, sed};
 use crate::program::{self, Fact};
 
 /// The variable that holds such a line where a text is run in which it stands.
@@ -105,6 +106,12 @@ impl Walker<'_> {
         for maker in makers.filter(|maker| !maker.emulated) {
             texts = texts.iter().flat_map(|text| mapped(maker, text)).collect();
             texts.truncate(MAX_TEXTS);
+            // What each program makes longer soon fits in no memory.
+            if let Some(text) = texts.iter().find(|text| text.len() > MAX_LENGTH) {
+                let shown = text.get(..text.floor_char_boundary(80));
+                let shown = shown.unwrap_or_default().to_owned();
+                return self.doubt(DoubtKind::TooComplex, &shown);
+            }
         }
         texts.retain(|text| !text.trim_start().starts_with(LINE) && text.contains(LINE));
         self.run_made(shell, texts);
@@ -125,6 +132,19 @@ fn found_text(first: &Arc<Invocation>) -> Vec<String> {
     mapped(first, &line)
 }
 
+/// Puts a text in each place of another; what gets too long ends there.
+fn filled(with_places: &str, place: &str, text: &str) -> String {
+    let mut parts = with_places.split(place);
+    let mut filled = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        if filled.len() > MAX_LENGTH {
+            break;
+        }
+        filled.extend([text, part]);
+    }
+    filled
+}
+
 /// Returns what a program in a pipe makes of a text that it reads.
 fn mapped(maker: &Invocation, text: &str) -> Vec<String> {
     let program = maker.program.as_str();
@@ -137,7 +157,7 @@ fn mapped(maker: &Invocation, text: &str) -> Vec<String> {
                 .filter(|text| !matches!(*text, "-e" | "-n"))
                 .collect();
             let line = words.join(" ").replace("%s", "");
-            let line = line.replace(LINE_OF_FILE, text);
+            let line = filled(&line, LINE_OF_FILE, text);
             let line = match (line.split_once("$("), line.rsplit_once(')')) {
                 (Some((before, _)), Some((_, behind))) => format!("{before}{text}{behind}"),
                 _ => line,
@@ -161,7 +181,7 @@ fn mapped(maker: &Invocation, text: &str) -> Vec<String> {
             }
             inline_code::prints(language, code)
         })
-        .map(|made| made.replace(LINE, text))
+        .map(|made| filled(&made, &LINE.to_string(), text))
         .collect();
     if printed.is_empty() {
         return vec![text.to_owned()];

@@ -1,6 +1,7 @@
 //! Scripts of `sed`: which files they write and what they run, as POSIX and GNU `sed` read them.
 
 use super::Invocation;
+use super::guard::MAX_LENGTH;
 use super::wrapper::values_of_cluster;
 use crate::program;
 
@@ -31,7 +32,15 @@ impl SedScript {
                 _ => line,
             }
         };
-        self.replaced.iter().fold(line.to_owned(), replace)
+        let mut line = line.to_owned();
+        for one in &self.replaced {
+            // Each may double it; what is so long nobody reads.
+            if line.len() > MAX_LENGTH {
+                break;
+            }
+            line = replace(line, one);
+        }
+        line
     }
 }
 
@@ -39,7 +48,7 @@ impl SedScript {
 fn replacement(written: &str, found: &str) -> (String, bool) {
     let (mut made, mut takes) = (String::new(), false);
     let mut chars = written.chars();
-    while let Some(c) = chars.next() {
+    while let Some(c) = chars.next().filter(|_| made.len() <= MAX_LENGTH) {
         let quoted = if c == '\\' { chars.next() } else { None };
         match quoted {
             Some('n') => made.push('\n'),

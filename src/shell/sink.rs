@@ -26,8 +26,11 @@ impl Walker<'_> {
 
     /// Runs the sinks that stay open to the end of the line.
     pub(super) fn end_sinks(&mut self) {
-        for sink in std::mem::take(&mut self.sinks) {
-            self.run_sink(sink);
+        // One may open others, which stay open as well.
+        while !self.sinks.is_empty() {
+            for sink in std::mem::take(&mut self.sinks) {
+                self.run_sink(sink);
+            }
         }
     }
 
@@ -36,8 +39,9 @@ impl Walker<'_> {
         let known = (!sink.said.is_empty()).then_some(Stdin::Text(sink.said));
         // What is known may not be all of it.
         for stdin in known.into_iter().chain([Stdin::Pipe]) {
-            let saved = self.scope.clone();
             let fed_by = fed_by.clone();
+            // It was started where it stands: what the line has changed since is not its own.
+            let saved = std::mem::replace(&mut self.scope, sink.scope.clone());
             self.run_text(&sink.text, &Input { stdin, fed_by });
             self.scope = saved;
         }

@@ -39,16 +39,8 @@ pub(super) struct Sink {
     pub(super) from: usize,
     /// What is known of what was written to it.
     pub(super) said: String,
-}
-
-impl Sink {
-    pub(super) const fn of(text: String, analysis: &Analysis) -> Self {
-        Self {
-            text,
-            from: analysis.invocations.len(),
-            said: String::new(),
-        }
-    }
+    /// What held where it was started.
+    pub(super) scope: Scope,
 }
 
 /// Goes through a command line and collects what would run.

@@ -35,6 +35,7 @@ CROSSED = {"outward:true", "asked:true", "asked:false", "from:prompt", "from:unt
 EDGES = [-400, -300, -200, -100, 0, 100]
 AMOUNTS = [3, 8, 16, 30]
 MOST_UNITS = 400
+PAIRED = 2
 
 
 # What stands in a text.
@@ -191,7 +192,7 @@ class Session:
         in_bucket = [set() for _ in range(len(EDGES) + 1)]
         read, highest = set(), -1
         for bucket, (_, in_passage, all_units) in zip(buckets, self.passages):
-            in_bucket[bucket] |= all_units & wanted
+            in_bucket[bucket] |= (all_units if bucket >= PAIRED else set(in_passage)) & wanted
             read.update(in_passage)
             highest = max(highest, bucket)
         amounts = [sum(rarity(unit, rare) for unit in one) for one in in_bucket]

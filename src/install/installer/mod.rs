@@ -18,7 +18,9 @@ use crate::verdict::{Decision, Verdict};
 
 use super::line::{is_ours, or_say, quoted};
 use super::places::command;
-use super::{Change, InstallError, Needs, Patience, Places, Wire, http, plugin, scripts};
+use super::{
+    Change, InstallError, MAX_SETTINGS, Needs, Patience, Places, Wire, http, plugin, scripts,
+};
 
 /// Wires one host.
 #[derive(Clone, Copy, Debug)]
@@ -377,9 +379,6 @@ fn file_of(host: &'static Host, places: &Places, scope: Scope) -> Result<PathBuf
 fn read(path: &Path) -> Result<String, InstallError> {
     String::from_utf8(bytes(path)?).map_err(|error| unreadable(path, io::Error::other(error)))
 }
-
-/// The longest file of settings that is read, in bytes.
-pub(super) const MAX_SETTINGS: u64 = 64 << 20;
 
 /// Returns what a file holds; none is an empty one.
 fn bytes(path: &Path) -> Result<Vec<u8>, InstallError> {

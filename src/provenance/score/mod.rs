@@ -25,8 +25,8 @@ const POINT: i64 = 10;
 /// What stands before a unit of what the person typed.
 const TYPED: &str = "\u{1}q ";
 
-/// How much of one result is read.
-const MOST_BYTES: usize = 256 << 10;
+/// How much of one result is read: what is longer was not read whole, and `tool.arguments_from` tells so.
+const MOST_BYTES: usize = 1 << 20;
 
 /// Returns what is kept of a prompt.
 pub(super) fn typed(prompt: &str) -> Vec<String> {

@@ -18,6 +18,9 @@ const EDGES: [i64; 6] = [-400, -300, -200, -100, 0, 100];
 /// How many classes there are.
 pub(super) const CLASSES: usize = EDGES.len() + 1;
 
+/// From which class on neighbours are kept.
+const PAIRED: usize = 2;
+
 /// How many letters of a word count.
 const STEM: usize = 7;
 
@@ -50,7 +53,13 @@ pub(super) fn keep(text: &str, kept: &mut Vec<String>) {
         let score = score(passage, &words);
         let class = EDGES.iter().filter(|edge| score >= **edge).count();
         kept.push(format!("{HIGH}{class}"));
-        kept.extend(units(&words).map(|unit| format!("{CLASS}{class} {unit}")));
+        // Most text is of the lowest classes: of it neighbours are not kept, which leaves room in the filters.
+        let kept_units = units(&words).take(if class < PAIRED {
+            words.len()
+        } else {
+            usize::MAX
+        });
+        kept.extend(kept_units.map(|unit| format!("{CLASS}{class} {unit}")));
     }
 }
 

@@ -23,6 +23,9 @@ const CHANGED: &[&str] = words!("git-changed");
 /// Options with which `ls-files` lists files that are no longer there.
 const DELETED: &[&str] = &["-d", "--deleted"];
 
+/// Words with which `diff` lists them and nothing else.
+const LISTS_DELETED: &[&str] = &["--diff-filter=D", "--name-only", "-z"];
+
 /// A command of git that lists files.
 #[derive(Debug)]
 pub(super) struct Listing<'a> {
@@ -69,7 +72,10 @@ impl<'a> Listing<'a> {
             git,
             command,
             specs,
-            lists_deleted: words.as_ref().is_some_and(|words| words.only_deleted),
+            // In another folder the same names are other files.
+            lists_deleted: here == top
+                && here == git.guarded.root()
+                && words.as_ref().is_some_and(|words| words.only_deleted),
             lists_tracked: words.is_some_and(|words| words.only_tracked)
                 && !top.join(".gitmodules").exists(),
             here,
@@ -160,12 +166,17 @@ impl<'a> Words<'a> {
                     paths_among(before, here)
                 };
                 let only_paths = options.operands().len() == paths.len();
-                let is_of_index = options.has(&["--cached", "--staged"]);
                 return Some(Self {
+                    // Another filter adds to it, and `-R`, `--relative` and the like turn what it lists.
                     only_deleted: command == "diff"
-                        && only_paths
-                        && !is_of_index
-                        && before.iter().any(|word| word.text == "--diff-filter=D"),
+                        && before
+                            .iter()
+                            .filter(|w| w.text == "--diff-filter=D")
+                            .count()
+                            == 1
+                        && before
+                            .iter()
+                            .all(|word| LISTS_DELETED.contains(&&*word.text)),
                     only_tracked: command == "diff" && only_paths && options.are_only(CHANGED),
                     paths: paths.into_iter().chain(behind).collect(),
                 });
