@@ -9,10 +9,8 @@ use std::rc::Rc;
 use rable::Node;
 
 use super::walk::{Input, Walker};
-use super::{Analysis, DoubtKind, Surroundings, plain};
+use super::{Analysis, DoubtKind, MAX_LENGTH, Surroundings, plain};
 
-/// The longest text that is parsed, in bytes.
-pub(super) const MAX_LENGTH: usize = 32 * 1024;
 /// The most command and process substitutions that one text may hold.
 const MAX_SUBSTITUTIONS: usize = 64;
 /// The deepest nesting of substitutions that is parsed.

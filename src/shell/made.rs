@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use super::command::{Call, LINE_OF_FILE};
 use super::finds::found_by_find;
-use super::guard::MAX_LENGTH;
 use super::inline_code::LINE;
 use super::walk::{Input, Walker};
-use super::{DoubtKind, Invocation, Word, inline_code, output, sed};
+use super::{DoubtKind, Invocation, MAX_LENGTH, Word, inline_code, output, sed};
 use crate::program::{self, Fact};
 
 /// The variable that holds such a line where a text is run in which it stands.

@@ -67,6 +67,9 @@ pub(crate) use self::text::shebang;
 
 use std::path::PathBuf;
 
+/// The longest text that is parsed, in bytes.
+const MAX_LENGTH: usize = 32 * 1024;
+
 /// Where a command line would run.
 #[derive(Clone, Debug, Default)]
 pub struct Surroundings {

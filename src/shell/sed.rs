@@ -1,8 +1,7 @@
 //! Scripts of `sed`: which files they write and what they run, as POSIX and GNU `sed` read them.
 
-use super::Invocation;
-use super::guard::MAX_LENGTH;
 use super::wrapper::values_of_cluster;
+use super::{Invocation, MAX_LENGTH};
 use crate::program;
 
 /// What a script does besides changing text.
