@@ -136,7 +136,7 @@ facts! {
     ToolArguments "tool.arguments" List Shell "Every argument of those programs.";
     ToolInvocations "tool.invocations" List Shell "Every program that the command line would run, with its arguments as one line: `git push origin`.";
     ToolSubcommands "tool.subcommands" List Shell "Every program that the command line would run, with the first word behind its own options: `git push` of `git -C dir push origin`.";
-    ToolWrites "tool.writes" List Shell "The paths in the project that the command line writes, moves or deletes, as far as it tells; `.` is all of it.";
+    ToolWritten "tool.written" List Shell "The paths in the project that the command line writes, moves or deletes, as far as it tells; `.` is all of it.";
     AgentId "agent.id" Text Event "The id of the subagent that acts; none for the main agent.";
     AgentKind "agent.kind" Text Event "The kind of the subagent that acts; none for the main agent.";
     SubagentName "subagent.name" Text Event "The subagent's name or id.";

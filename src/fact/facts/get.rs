@@ -70,16 +70,18 @@ impl Facts {
                 FactValue::Absent
             }
             Fact::ToolOutward => {
-                let told = self.0.past.as_ref().and_then(|past| past.outward(self));
+                let ask = || self.0.past.as_ref()?.outward(self);
+                let told = *self.0.outward.get_or_init(ask);
                 told.map_or(FactValue::Unknown, FactValue::Boolean)
             }
             Fact::ToolAsked => {
-                let told = self.0.past.as_ref().and_then(|past| past.asked(self));
+                let ask = || self.0.past.as_ref()?.asked(self);
+                let told = *self.0.asked.get_or_init(ask);
                 told.map_or(FactValue::Unknown, FactValue::Boolean)
             }
             Fact::ToolInjectionScore => {
-                let past = self.0.past.as_ref();
-                let told = past.and_then(|past| past.injection_score(self));
+                let ask = || self.0.past.as_ref()?.injection_score(self);
+                let told = *self.0.injection_score.get_or_init(ask);
                 told.map_or(FactValue::Unknown, |score| FactValue::count(score.into()))
             }
             Fact::ToolArgumentsFrom => {
@@ -121,7 +123,7 @@ impl Facts {
             Fact::ToolPrograms => self.of_line(&self.0.programs, Analysis::programs),
             Fact::ToolArguments => self.of_line(&self.0.arguments, Analysis::arguments),
             Fact::ToolSubcommands => self.of_line(&self.0.subcommands, Analysis::subcommands),
-            Fact::ToolWrites => self.of_line(&self.0.writes, |analysis| self.written(analysis)),
+            Fact::ToolWritten => self.of_line(&self.0.writes, |analysis| self.written(analysis)),
             Fact::ToolInvocations => self.of_line(&self.0.invocations, Analysis::lines),
             Fact::ToolMcpReadOnly | Fact::ToolMcpDestructive => {
                 let said = self.tool().and_then(|tool| match fact {

@@ -74,6 +74,9 @@ struct Known {
     work: OnceLock<Work>,
     attempt: OnceLock<u32>,
     arguments_from: OnceLock<Option<Vec<String>>>,
+    outward: OnceLock<Option<bool>>,
+    asked: OnceLock<Option<bool>>,
+    injection_score: OnceLock<Option<u8>>,
 }
 
 impl Facts {
@@ -105,6 +108,9 @@ impl Facts {
             work: OnceLock::new(),
             attempt: OnceLock::new(),
             arguments_from: OnceLock::new(),
+            outward: OnceLock::new(),
+            asked: OnceLock::new(),
+            injection_score: OnceLock::new(),
         }))
     }
 
