@@ -5,7 +5,6 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::fs::Metadata;
 use std::io;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,6 +14,7 @@ use super::{LayerSource, Override, Reviewed, ci};
 use crate::host::HOSTS;
 use crate::machine_key;
 use crate::place::{Place, Roots};
+use crate::regular_file::are_one;
 use crate::shell::{real, without_dots};
 use crate::signal::hex;
 use crate::workspace::ToldBase;
@@ -444,8 +444,7 @@ fn same_dir(one: &Path, other: &Path) -> bool {
 
 /// Whether a path leads to what has been looked at.
 fn is_same(path: &Path, about: &Metadata) -> bool {
-    let found = path.metadata();
-    found.is_ok_and(|found| (found.dev(), found.ino()) == (about.dev(), about.ino()))
+    path.metadata().is_ok_and(|found| are_one(&found, about))
 }
 
 #[cfg(test)]

@@ -239,15 +239,13 @@ impl Config {
 
     /// Has all that kept for which a script may ask.
     pub fn ask_by(&mut self, script: &str) {
-        let names_age = [".age", "\"age\""].iter().any(|age| script.contains(age));
-        self.asks_age |= script.contains("session") && names_age;
-        let mut names = ORIGIN_FACTS
-            .iter()
-            .filter_map(|fact| fact.strip_prefix("tool."));
-        self.asks_origins |= names.any(|name| {
+        let names = |name: &str| {
             let ways = [format!(".{name}"), format!("\"{name}\"")];
             ways.iter().any(|way| script.contains(way))
-        });
+        };
+        self.asks_age |= script.contains("session") && names("age");
+        let mut origins = ORIGIN_FACTS.iter();
+        self.asks_origins |= origins.any(|fact| fact.strip_prefix("tool.").is_some_and(names));
         mark::ask_by(script, &mut self.marks);
     }
 

@@ -366,11 +366,20 @@ fn structured(text: &str) -> Option<Value> {
 
 /// Calls with every leaf that is a text or a number.
 pub(super) fn leaves(value: &Value, give: &mut dyn FnMut(&str)) {
+    named_leaves(value, "", &mut |_, leaf| give(leaf));
+}
+
+/// Calls with every such leaf and the name of the field that it stands in, which is empty at the top.
+pub(super) fn named_leaves(value: &Value, field: &str, give: &mut dyn FnMut(&str, &str)) {
     match value {
-        Value::String(text) => give(text),
-        Value::Number(number) => give(&number.to_string()),
-        Value::Array(items) => items.iter().for_each(|item| leaves(item, give)),
-        Value::Object(fields) => fields.values().for_each(|field| leaves(field, give)),
+        Value::String(text) => give(field, text),
+        Value::Number(number) => give(field, &number.to_string()),
+        Value::Array(items) => items
+            .iter()
+            .for_each(|item| named_leaves(item, field, give)),
+        Value::Object(fields) => fields
+            .iter()
+            .for_each(|(name, value)| named_leaves(value, name, give)),
         Value::Null | Value::Bool(_) => {}
     }
 }

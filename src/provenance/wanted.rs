@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::found::leaves;
+use super::found::named_leaves;
 use super::{SPOKEN, TOLD, act, form, invocations, outward, owner, words};
 use crate::event::ToolKind;
 use crate::fact::Facts;
@@ -83,7 +83,7 @@ pub(super) fn wanted(facts: &Facts, origins: Option<&Origins>) -> Vec<Wanted> {
     let is_old = |field: &str| is_edit && field.starts_with("`old");
     let mut old = HashSet::new();
     if let Some(call) = facts.event().tool.as_ref().filter(|_| is_edit) {
-        for_each_field(&call.input, "", &mut |field, leaf| {
+        for_each_field(&call.input, &mut |field, leaf| {
             if is_old(field) {
                 old.extend(words::words(leaf).iter().map(|word| unversioned(word)));
             }
@@ -198,7 +198,7 @@ pub(super) fn wanted(facts: &Facts, origins: Option<&Origins>) -> Vec<Wanted> {
             values.extend(changed(line, facts, origins.has(Origin::Text, TOLD)));
         }
     } else if let Some(call) = &facts.event().tool {
-        for_each_field(&call.input, "the input", &mut |field, leaf| {
+        for_each_field(&call.input, &mut |field, leaf| {
             if !is_old(field) {
                 // A phrase in what is said is judged like a longer text there: by whom and which hosts it names.
                 let is_mcp = tool.kind == ToolKind::Mcp;
@@ -249,7 +249,7 @@ pub(super) fn named_words(facts: &Facts) -> Vec<String> {
     if let Some(line) = &tool.command {
         add(line);
     } else if let Some(call) = &facts.event().tool {
-        for_each_field(&call.input, "", &mut |field, leaf| {
+        for_each_field(&call.input, &mut |field, leaf| {
             if !field.starts_with("`old") {
                 add(leaf);
             }
@@ -300,15 +300,10 @@ fn changed(line: &str, facts: &Facts, is_by_others: bool) -> Vec<Wanted> {
     values
 }
 
-/// Calls with every leaf and the name of the field that it stands in.
-fn for_each_field(value: &Value, field: &str, give: &mut dyn FnMut(&str, &str)) {
-    match value {
-        Value::Array(items) => items
-            .iter()
-            .for_each(|item| for_each_field(item, field, give)),
-        Value::Object(fields) => fields
-            .iter()
-            .for_each(|(name, value)| for_each_field(value, &format!("`{name}`"), give)),
-        leaf => leaves(leaf, &mut |leaf| give(field, leaf)),
-    }
+/// Calls with every leaf and the field that it stands in, as it is shown.
+fn for_each_field(value: &Value, give: &mut dyn FnMut(&str, &str)) {
+    named_leaves(value, "", &mut |field, leaf| match field {
+        "" => give("the input", leaf),
+        _ => give(&format!("`{field}`"), leaf),
+    });
 }

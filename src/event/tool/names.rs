@@ -81,8 +81,8 @@ fn is_one_of(names: &[&str], name: &str) -> bool {
 /// no such tool.
 pub(crate) fn standard_names(name: &str, kind: ToolKind) -> &'static [&'static str] {
     let mut known = IN_STANDARD.iter();
-    let is_named = |names: &[&str]| kind_of(name) == Some(kind) && is_one_of(names, name);
-    if let Some((standard, _)) = known.find(|(_, names)| is_named(names)) {
+    let known = known.find(|(_, names)| is_one_of(names, name));
+    if let Some((standard, _)) = known.filter(|_| kind_of(name) == Some(kind)) {
         return std::slice::from_ref(standard);
     }
     match kind {

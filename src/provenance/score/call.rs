@@ -139,27 +139,22 @@ pub(super) fn known(facts: &Facts, origins: &Origins) -> BTreeSet<String> {
 
 /// Adds what units have in common with the passages that were read.
 fn in_passages(known: &mut BTreeSet<String>, wanted: &[String], origins: &Origins) {
-    let amounts = amounts(wanted, origins);
-    let whole = 1 + wanted.iter().map(|unit| rarity(unit)).sum::<usize>();
+    let (amounts, whole) = amounts(wanted, origins);
     for (class, amount) in amounts.into_iter().enumerate() {
         known.insert(format!(
             "in {class} {}",
             steps(amount, &[0, 3, 6, 12, 20, 40])
         ));
-        known.insert(format!("share {class} {}", quarter(amount, whole)));
+        known.insert(format!("share {class} {}", quarter(amount, 1 + whole)));
     }
     let shown = |class: Option<usize>| class.map_or("-1".to_owned(), |class| class.to_string());
+    let crossed = CROSSED.iter().filter(|fact| known.contains(**fact));
+    let crossed: Vec<_> = crossed.collect();
     for least in LEAST {
         let top = shown(amounts.iter().rposition(|amount| *amount > least));
         known.insert(format!("top {least} {top}"));
-        for fact in CROSSED
-            .iter()
-            .filter(|fact| known.contains(**fact))
-            .copied()
-            .collect::<Vec<_>>()
-        {
-            known.insert(format!("top {least} {top} & {fact}"));
-        }
+        let crossed = crossed.iter();
+        known.extend(crossed.map(|fact| format!("top {least} {top} & {fact}")));
     }
     known.insert(format!("highest {}", shown(passage::highest(origins))));
 }

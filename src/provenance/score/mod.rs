@@ -11,6 +11,7 @@ mod weights;
 use serde_json::Value;
 use unicode_normalization::UnicodeNormalization as _;
 
+use super::found::named_leaves;
 use super::words::is_unseen;
 use super::{Asked, READ};
 use crate::fact::Facts;
@@ -94,29 +95,16 @@ fn rarity(unit: &str) -> usize {
     sum / count.max(1)
 }
 
-/// Calls with every text and number of a tree and the name of the field that it stands in; a text that is a tree is read as one.
+/// Calls with every leaf and the name of its field; a text that is a tree itself is read as one.
 fn for_each_field(value: &Value, field: &str, give: &mut dyn FnMut(&str, &str)) {
-    match value {
-        Value::Array(items) => {
-            for item in items {
-                for_each_field(item, field, give);
+    named_leaves(value, field, &mut |field, leaf| {
+        let tree = leaf.starts_with(['{', '[']);
+        let tree = tree.then(|| serde_json::from_str(leaf).ok()).flatten();
+        match tree {
+            Some(inner @ (Value::Array(_) | Value::Object(_))) => {
+                for_each_field(&inner, field, give);
             }
+            _ => give(field, leaf),
         }
-        Value::Object(fields) => {
-            for (name, value) in fields {
-                for_each_field(value, name, give);
-            }
-        }
-        Value::String(text) => {
-            let inner = Some(text).filter(|text| text.starts_with(['{', '[']));
-            match inner.and_then(|text| serde_json::from_str(text).ok()) {
-                Some(inner @ (Value::Array(_) | Value::Object(_))) => {
-                    for_each_field(&inner, field, give);
-                }
-                _ => give(field, text),
-            }
-        }
-        Value::Number(number) => give(field, &number.to_string()),
-        Value::Null | Value::Bool(_) => {}
-    }
+    });
 }

@@ -74,18 +74,19 @@ pub(super) fn highest(origins: &Origins) -> Option<usize> {
     classes.find(|class| origins.has(Origin::Text, &format!("{HIGH}{class}")))
 }
 
-/// Returns how much units have in common with the passages of each class: the sum of how rare they are.
-pub(super) fn amounts(units: &[String], origins: &Origins) -> [usize; CLASSES] {
-    let mut amounts = [0; CLASSES];
+/// Returns how much units have in common with the passages of each class, the sum of how rare they are, and that of all.
+pub(super) fn amounts(units: &[String], origins: &Origins) -> ([usize; CLASSES], usize) {
+    let (mut amounts, mut whole) = ([0; CLASSES], 0);
     for unit in units {
         let rarity = rarity(unit);
+        whole += rarity;
         for (class, amount) in amounts.iter_mut().enumerate() {
             if rarity > 0 && has(class, unit, origins) {
                 *amount += rarity;
             }
         }
     }
-    amounts
+    (amounts, whole)
 }
 
 /// Returns the parts of a line that end with a sign and a blank.
@@ -115,8 +116,8 @@ fn sentences(line: &str) -> impl Iterator<Item = &str> {
 fn score(text: &str, words: &[String]) -> i64 {
     let mut found = BTreeSet::new();
     for word in words {
-        let letters: Vec<char> = word.chars().collect();
         if is_unparted(word) {
+            let letters: Vec<char> = word.chars().collect();
             let pairs = letters.windows(2).map(|pair| pair.iter().collect());
             found.extend(pairs.map(|pair: String| format!("p {pair}")));
         } else {
