@@ -18,7 +18,7 @@ use super::{Origins, Scope, State, digest};
 use crate::signal::hex;
 
 /// Raised with every change to what is stored.
-const VERSION: u8 = 3;
+const VERSION: u8 = 4;
 
 const MAGIC: [u8; 4] = *b"ahpS";
 
@@ -291,7 +291,9 @@ impl ScopeFile {
                 });
             }
         }
-        Err(self.damaged())
+        Err(ScopeFault::Damaged {
+            path: self.path.clone(),
+        })
     }
 
     /// Changes it: nobody else reads it to change it meanwhile. What `change` returns with `false` is not written.
@@ -413,12 +415,6 @@ impl ScopeFile {
             *to = from;
         }
         checksum
-    }
-
-    fn damaged(&self) -> ScopeFault {
-        ScopeFault::Damaged {
-            path: self.path.clone(),
-        }
     }
 
     fn io(&self, source: io::Error) -> ScopeFault {

@@ -1,5 +1,7 @@
 //! State: all that is known of a scope, and the calls of it that have not ended.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::call::Noted;
@@ -41,7 +43,9 @@ pub struct State {
     doubts: Vec<(u64, Doubt)>,
     /// By the digests of marks, what events added that may be of any scope of this kind, as far as it is taken into account
     /// here: how much they counted, and how often they set the mark back.
-    anywhere: Vec<(u64, u64, u64)>,
+    anywhere: BTreeMap<u64, (u64, u64)>,
+    /// The salt of what such events are noted in, where some of it is lost and that is taken into account here.
+    lost: Option<u64>,
 }
 
 impl State {
@@ -56,7 +60,8 @@ impl State {
             noted: Vec::new(),
             recent: Vec::new(),
             doubts: Vec::new(),
-            anywhere: Vec::new(),
+            anywhere: BTreeMap::new(),
+            lost: None,
         }
     }
 
@@ -95,9 +100,7 @@ impl State {
 
     /// Returns how many calls that have not ended leave a mark open, and what else last did.
     pub fn doubts(&self, definition: &Definition) -> (usize, Option<Doubt>) {
-        let is_open = |given: Contribution| {
-            given.mark == definition.name && [given.hit, given.end].contains(&Truth::Maybe)
-        };
+        let is_open = |given: Contribution| given.mark == definition.name && given.is_open();
         let open = self.calls().filter(|call| call.given().any(is_open));
         let mut known = self.doubts.iter();
         let doubt = known.find(|(mark, _)| *mark == definition.name);
@@ -244,42 +247,34 @@ impl State {
 
     /// Notes what an event adds of which it is not known in which scope.
     pub fn add_anywhere(&mut self, given: &Contribution) {
-        let known = self
-            .anywhere
-            .iter()
-            .position(|(mark, ..)| *mark == given.mark);
-        let place = known.unwrap_or_else(|| {
-            self.anywhere.push((given.mark, 0, 0));
-            self.anywhere.len() - 1
-        });
-        if let Some((_, hits, ends)) = self.anywhere.get_mut(place) {
-            if given.hit != Truth::No {
-                *hits = hits.saturating_add(given.weight.most);
-            }
-            *ends = ends.saturating_add(u64::from(given.end != Truth::No));
+        let (hits, ends) = self.anywhere.entry(given.mark).or_default();
+        if given.hit != Truth::No {
+            *hits = hits.saturating_add(given.weight.most);
         }
+        *ends = ends.saturating_add(u64::from(given.end != Truth::No));
     }
 
     /// Takes into account what was noted of events that may be of this scope.
     pub fn take_anywhere(&mut self, noted: &Self, marks: &[Definition], now: i64) {
+        let is_lost = noted.is_broken && self.lost != Some(noted.salt);
         for mark in marks {
-            let of = |state: &Self| {
-                let mut known = state.anywhere.iter();
-                let found = known.find(|(name, ..)| *name == mark.name);
-                found.map_or((0, 0), |(_, hits, ends)| (*hits, *ends))
-            };
+            let of = |state: &Self| state.anywhere.get(&mark.name).copied().unwrap_or_default();
             let ((hits, ends), (hits_before, ends_before)) = (of(noted), of(self));
-            if (hits, ends) == (hits_before, ends_before) {
+            if (hits, ends) == (hits_before, ends_before) && !is_lost {
                 continue;
             }
             // What was forgotten and begun anew is all new.
-            let most = hits.checked_sub(hits_before).unwrap_or(hits);
+            let most = if is_lost {
+                u64::MAX
+            } else {
+                hits.checked_sub(hits_before).unwrap_or(hits)
+            };
             let maybe = |is_so: bool| if is_so { Truth::Maybe } else { Truth::No };
             let given = Contribution {
                 mark: mark.name,
                 meaning: mark.meaning,
                 hit: maybe(most > 0),
-                end: maybe(ends != ends_before),
+                end: maybe(ends != ends_before || is_lost),
                 keys: Keys::All,
                 end_keys: Keys::All,
                 weight: Count { least: 0, most },
@@ -291,8 +286,10 @@ impl State {
                 self.add(std::slice::from_ref(&given), self.time(now), marks);
             }
             self.doubt(mark.name, Doubt::Scope);
-            self.anywhere.retain(|(name, ..)| *name != mark.name);
-            self.anywhere.push((mark.name, hits, ends));
+            self.anywhere.insert(mark.name, (hits, ends));
+        }
+        if is_lost {
+            self.lost = Some(noted.salt);
         }
     }
 

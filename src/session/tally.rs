@@ -96,6 +96,11 @@ impl Contribution {
         })
     }
 
+    /// Whether it leaves a mark open.
+    pub fn is_open(&self) -> bool {
+        [self.hit, self.end].contains(&Truth::Maybe)
+    }
+
     /// Whether it changes anything.
     pub fn is_something(&self) -> bool {
         self.hit != Truth::No || self.end != Truth::No

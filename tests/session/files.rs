@@ -454,3 +454,37 @@ fn what_was_counted_by_issue_or_project_is_forgotten_by_name() {
     assert!(ran.stdout.contains("begin at 0"), "{ran:?}");
     assert_eq!(push(), "block");
 }
+
+#[test]
+fn what_is_lost_of_events_of_any_issue_leaves_each_issue_in_doubt_until_it_is_counted_anew() {
+    let world = World::new(
+        "
+marks:
+  reviewed: {on: post-issue-submit, per: issue, until: [{on: post-tool-use, when: {tool.kind: [write, edit]}}]}
+hooks:
+  pre-issue-close:
+    - {oracle: Say, when: {marks.reviewed: 0}, config: {intensity: block, text: submit it first}}
+",
+    );
+    let of_issue = |trigger: &str| {
+        let event = json!({"trigger": trigger, "session_id": "s", "issue_id": "A-1"});
+        hook(&world, &event.to_string())["decision"].clone()
+    };
+    of_issue("post-issue-submit");
+    assert_eq!(of_issue("pre-issue-close"), "none");
+    let before = files(&world);
+    let edit = json!({"trigger": "post-tool-use", "session_id": "s",
+        "tool": {"name": "Write", "input": {"file_path": "a", "content": "b"}}});
+    hook(&world, &edit.to_string());
+    let of_any = files(&world)
+        .into_iter()
+        .find(|file| !before.contains(file));
+    of_issue("post-issue-submit");
+    assert_eq!(of_issue("pre-issue-close"), "none", "submitted after it");
+    fs::write(of_any.unwrap(), "nothing of ours").unwrap();
+    for _ in 0..2 {
+        assert_eq!(of_issue("pre-issue-close"), "block", "an edit may be lost");
+    }
+    of_issue("post-issue-submit");
+    assert_eq!(of_issue("pre-issue-close"), "none", "the loss was before");
+}

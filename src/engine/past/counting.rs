@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::call::is_post_of_call;
-use super::{ANYWHERE, EventPast, Keeper, Read, lock, salt};
+use super::{EventPast, Keeper, Read, lock, salt};
 use crate::fact::{Facts, MarkCount};
 use crate::policy::Mark;
-use crate::session::{Contribution, Count, Doubt, Scope, State, Truth};
+use crate::session::{Count, Doubt, Scope, State};
 
 /// What is to be noted of an event beside what marks count.
 #[derive(Clone, Copy, Debug)]
@@ -62,14 +62,7 @@ impl EventPast {
     pub(super) fn change(&self, scope: Scope, id: &str, facts: &Facts, begins: Begins) {
         let trigger = facts.event().trigger;
         let definitions = self.definitions();
-        let anywhere = match scope {
-            Scope::Issue => self.keeper.read(scope, ANYWHERE).map(Some),
-            Scope::Session | Scope::Project => Ok(None),
-        };
-        let anywhere = match anywhere {
-            Ok(anywhere) => anywhere,
-            Err(why) => return self.fail(scope, why),
-        };
+        let anywhere = self.anywhere(scope);
         let mut seen = None;
         let changed = self.keeper.change(
             scope,
@@ -80,7 +73,7 @@ impl EventPast {
                     let fault = format!("what was counted in this {} is lost", scope.name());
                     lock(&self.faults).push((scope, fault));
                 }
-                if let Some(anywhere) = &anywhere {
+                if let Ok(Some(anywhere)) = &anywhere {
                     state.take_anywhere(anywhere, &definitions, self.now);
                 }
                 state.see(self.now, begins.age);
@@ -98,9 +91,7 @@ impl EventPast {
                 if !call.is_something() || is_known {
                     return true;
                 }
-                let is_open =
-                    |given: &&Contribution| [given.hit, given.end].contains(&Truth::Maybe);
-                for given in call.itself.iter().filter(is_open) {
+                for given in call.itself.iter().filter(|given| given.is_open()) {
                     state.doubt(given.mark, facts.doubt());
                 }
                 if trigger.is_pre() {
@@ -112,10 +103,11 @@ impl EventPast {
                 true
             },
         );
-        match (changed, seen) {
-            (Ok(()), Some(state)) => self.keep(scope, Read::Known(state)),
-            (Ok(()), None) => self.fail(scope, "there is no state directory".to_owned()),
-            (Err(fault), _) => self.fail(scope, fault.to_string()),
+        match (changed, seen, anywhere) {
+            (Ok(()), Some(_), Err(why)) => self.fail(scope, why),
+            (Ok(()), Some(state), Ok(_)) => self.keep(scope, Read::Known(state)),
+            (Ok(()), None, _) => self.fail(scope, "there is no state directory".to_owned()),
+            (Err(fault), ..) => self.fail(scope, fault.to_string()),
         }
     }
 }

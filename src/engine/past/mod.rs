@@ -134,11 +134,27 @@ impl EventPast {
         self.keep(scope, Read::Unknown(why));
     }
 
+    /// Reads what was noted of events that may be of a scope; none where each event tells of which it is.
+    fn anywhere(&self, scope: Scope) -> Result<Option<State>, String> {
+        if scope != Scope::Issue {
+            return Ok(None);
+        }
+        let read = || self.keeper.read(scope, ANYWHERE);
+        let known = read().or_else(|_| {
+            // What is lost of it is begun anew, and each issue takes that into account.
+            let begun = self
+                .keeper
+                .change(scope, ANYWHERE, || salt(&*self.clock), |_| true);
+            begun.map_err(|fault| fault.to_string())?;
+            read()
+        });
+        known.map(Some)
+    }
+
     /// Reads what is known of a scope, with what was noted of events that may be of it.
     fn read(&self, scope: Scope, id: &str) -> Result<State, String> {
         let mut state = self.keeper.read(scope, id)?;
-        if scope == Scope::Issue {
-            let anywhere = self.keeper.read(scope, ANYWHERE)?;
+        if let Some(anywhere) = self.anywhere(scope)? {
             state.take_anywhere(&anywhere, &self.definitions(), self.now);
         }
         Ok(state)
