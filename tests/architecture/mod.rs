@@ -182,6 +182,24 @@ fn every_module_has_a_row_and_uses_what_it_allows() {
     );
 }
 
+/// The fuzz targets are built by no short gate, so what they take of the program must not come to need the rest of it.
+#[test]
+fn what_a_fuzz_target_includes_stands_alone() {
+    let targets = root().join("fuzz/fuzz_targets");
+    let mut included = 0;
+    for target in fs::read_dir(&targets).unwrap() {
+        let text = fs::read_to_string(target.unwrap().path()).unwrap();
+        for path in text.lines().filter_map(|l| l.strip_prefix("#[path = \"")) {
+            let path = path.trim_end_matches("\"]");
+            let file = fs::read_to_string(targets.join(path)).unwrap();
+            let needs = file.lines().find(|l| l.contains("crate::"));
+            assert_eq!(needs, None, "{path} is included by a fuzz target");
+            included += 1;
+        }
+    }
+    assert!(included > 0, "no target includes a file");
+}
+
 #[test]
 fn no_circle_but_the_known_ones() {
     let mut found = circles(library());

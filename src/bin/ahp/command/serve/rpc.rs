@@ -1,7 +1,7 @@
 //! JSON-RPC 2.0: requests read, results and errors written (<https://www.jsonrpc.org/specification>).
 
 use ahp::event::parse_json;
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 
 /// A request, or a notification where it has no `id`.
@@ -13,10 +13,11 @@ pub(super) struct Request {
 }
 
 /// An error that a client gets in place of a result.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub(super) struct Error {
     code: i32,
     message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
     data: Option<Value>,
 }
 
@@ -107,11 +108,7 @@ impl Error {
 
     /// Writes the response that holds the error.
     pub(super) fn response(self, id: Option<&Value>) -> Value {
-        let mut error = json!({ "code": self.code, "message": self.message });
-        if let Some(data) = self.data {
-            crate::output::put(&mut error, "data", data);
-        }
-        json!({ "jsonrpc": "2.0", "id": id, "error": error })
+        json!({ "jsonrpc": "2.0", "id": id, "error": self })
     }
 }
 
