@@ -161,6 +161,15 @@ pub(crate) fn signal(signal: &Signal) -> String {
     text
 }
 
+/// Returns a line, no longer than so many characters.
+pub(crate) fn cut(line: &str, longest: usize) -> String {
+    if line.chars().count() <= longest {
+        return line.to_owned();
+    }
+    let cut: String = line.chars().take(longest.saturating_sub(1)).collect();
+    format!("{cut}…")
+}
+
 /// Returns the last digits of a signal's id, which tell it apart: the first ones are its time.
 pub(crate) fn short_id(signal: &Signal) -> String {
     short(&signal.header.id)

@@ -94,8 +94,7 @@ impl Judge for Alone<'_> {
     }
 
     fn engine(&self, locations: Locations, trigger: Trigger, past: Past) -> Result<Engine, String> {
-        let engine = past.known_to(project::engine(locations).only(trigger));
-        let engine = engine.build().map_err(|error| error.to_string())?;
+        let engine = project::built(past.known_to(project::engine(locations).only(trigger)))?;
         // The process ends with the answer: what the engine holds goes with it, at once, instead of piece by piece.
         std::mem::forget(engine.clone());
         Ok(engine)
@@ -119,7 +118,7 @@ pub(crate) fn settings_changed(
     let installer = Installer::of(decoded.host)?;
     let why = match install::places(environment, here) {
         Ok(places) => {
-            let engine = project::engine(here.clone()).without_log().build();
+            let engine = project::quiet_engine(here.clone());
             let needs = engine.map_or_else(|_| Needs::none(), |engine| install::surely(&engine));
             let state_dir = here.state_dir.as_deref();
             let hooks = state_dir.and_then(|dir| KeptHooks::of(&installer, &places, dir));

@@ -144,10 +144,9 @@ pub(super) fn of_trust(engine: &Engine, locations: &Locations) -> String {
     // The engine's own: it covers what the user's settings name, as `ahp trust` does.
     let state = engine.state();
     let trust = state.trust();
-    let waiting = state.untrusted().len();
     match trust.look().map(|look| look.changes().len()) {
         Err(error) => format!("cannot be told: {error}"),
-        Ok(_) if trust.manifest().is_none() => match waiting {
+        Ok(_) if trust.manifest().is_none() => match state.untrusted().len() {
             0 => "not trusted, and nothing in force needs it".to_owned(),
             waiting => format!(
                 "not trusted: {} may not run the project's programs before `ahp trust`",

@@ -73,6 +73,7 @@ pub(super) fn variables(
 }
 
 fn look(path: &Path, depth: u8, is_code: fn(&Path) -> bool, found: &mut Vec<PathBuf>) {
+    // A pipe would keep us waiting.
     if path.is_file() {
         found.extend(is_code(path).then(|| path.to_owned()));
         return;
@@ -102,9 +103,7 @@ fn is_plugin(path: &Path) -> bool {
 
 /// Whether a plugin's file of hooks loads modules beside the commands that it lists.
 fn names_modules(file: &Path) -> bool {
-    // A pipe would keep us waiting.
-    let text = file.is_file().then(|| fs::read_to_string(file));
-    let text = text.and_then(Result::ok).unwrap_or_default();
+    let text = fs::read_to_string(file).unwrap_or_default();
     let value: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
     value.get("modules").is_some()
 }

@@ -19,6 +19,7 @@ use crate::command::run::read_event;
 use crate::exit_code::Exit;
 use crate::output::{self, Format};
 use crate::project;
+use crate::view::cut;
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -321,10 +322,7 @@ fn on_one_line(value: &Value, whole: bool) -> String {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    if whole || text.chars().count() <= MOST {
-        return text;
-    }
-    text.chars().take(MOST - 1).chain(['…']).collect()
+    if whole { text } else { cut(&text, MOST) }
 }
 
 fn print_facts(format: Format) {

@@ -12,9 +12,7 @@ use ahp::process::{Program, find_program};
 /// Finds where things lie on this machine.
 pub(crate) fn places(environment: &Environment, locations: &Locations) -> Result<Places, String> {
     if locations.home.is_none() {
-        return Err(
-            "`HOME` is not set to an absolute path, so it is not known where the hosts keep their settings".to_owned(),
-        );
+        return Err(InstallError::NoHome.to_string());
     }
     let program =
         std::env::current_exe().map_err(|e| format!("cannot tell where ahp lies: {e}"))?;

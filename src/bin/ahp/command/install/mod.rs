@@ -115,7 +115,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, String> {
     let patience = patience(&engine, &locations);
     let mut all = Vec::new();
     let mut failures = Vec::new();
-    for mut installer in chosen(args.host.as_deref(), args.all, &environment)? {
+    let chosen = chosen(args.host.as_deref(), args.all, &environment)?;
+    let has_agent = chosen.iter().any(|installer| installer.host.name != "git");
+    for mut installer in chosen {
         if let Some(judge) = args.http {
             installer = installer.over_http(judge).map_err(|e| e.to_string())?;
         }
@@ -220,11 +222,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, String> {
     }
     let verb = if args.dry_run { "would wire" } else { "wired" };
     report(args.format, verb, "is wired already", &all);
-    let has_agent = || {
-        let mut hosts = Installer::all();
-        hosts.any(|i| i.host.name != "git" && is_here(i.host, &environment))
-    };
-    if args.format == Format::Human && args.all && !has_agent() {
+    if args.format == Format::Human && args.all && !has_agent {
         output::line("no agent is installed here: `ahp install HOST` wires one all the same");
     }
     if args.format == Format::Human && !all.is_empty() && !has_policy {

@@ -102,15 +102,12 @@ fn events(
     for_programs: bool,
 ) -> Result<Exit, String> {
     let mut newest: VecDeque<String> = VecDeque::new();
-    let read = each_line(reader, |_, line| {
+    let read = reader.newest_first(|_, line| {
         if filter.admits(&line)
             && let Body::Evaluation(evaluation) = &line.body
         {
-            if limit.is_some_and(|most| newest.len() >= most) {
-                newest.pop_front();
-            }
             let tool = evaluation.tool.as_deref();
-            newest.push_back(if for_programs {
+            newest.push_front(if for_programs {
                 json!({
                     "seq": line.seq,
                     "timestamp": line.timestamp,
@@ -135,13 +132,26 @@ fn events(
                 )
             });
         }
-        ControlFlow::Continue(())
+        if limit.is_some_and(|most| newest.len() >= most) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     });
     read.map_err(|error| error.to_string())?;
-    if newest.is_empty() && !for_programs {
+    if for_programs {
+        // No terminal's width breaks it: it must stay JSON.
+        let mut out = output::stream();
+        newest
+            .iter()
+            .try_for_each(|line| writeln!(out, "{line}"))
+            .ok();
+        out.flush().ok();
+    } else if newest.is_empty() {
         super::tell_of_nothing(log, reader, filter);
+    } else {
+        newest.iter().for_each(output::line);
     }
-    newest.iter().for_each(output::line);
     super::tell_of_bad_lines(reader.left_out());
     Ok(Exit::Success)
 }

@@ -7,7 +7,7 @@ use comfy_table::{CellAlignment, Table};
 
 use super::filter::FilterArgs;
 use super::sums::SumsFile;
-use super::table;
+use super::table::{self, counted};
 use crate::exit_code::Exit;
 use crate::log_file::LogFile;
 use crate::output::{self, Format};
@@ -180,11 +180,6 @@ fn table(heads: &[&str], names: usize, rows: impl Iterator<Item = Vec<String>>) 
         column.set_cell_alignment(CellAlignment::Right);
     }
     table
-}
-
-fn counted(name: &str, counts: &[u64]) -> Vec<String> {
-    let counts = counts.iter().map(ToString::to_string);
-    [name.to_owned()].into_iter().chain(counts).collect()
 }
 
 fn by_binding(stats: &Stats) -> Table {

@@ -7,6 +7,7 @@ use anstyle::{AnsiColor, Style};
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, presets};
 
 use crate::output;
+use crate::view::cut;
 
 /// Less of a text than this is of no use.
 const LEAST_TEXT: u16 = 20;
@@ -148,17 +149,15 @@ fn answer(entry: &Entry) -> String {
     }
 }
 
+/// Returns a row: a name and counts.
+pub(super) fn counted(name: &str, counts: &[u64]) -> Vec<String> {
+    let counts = counts.iter().map(u64::to_string);
+    std::iter::once(name.to_owned()).chain(counts).collect()
+}
+
 fn first_line(text: &str) -> String {
     const LONGEST: usize = 160;
     cut(&visible(text.lines().next().unwrap_or_default()), LONGEST)
-}
-
-fn cut(line: &str, longest: usize) -> String {
-    if line.chars().count() <= longest {
-        return line.to_owned();
-    }
-    let cut: String = line.chars().take(longest.saturating_sub(1)).collect();
-    format!("{cut}…")
 }
 
 /// Colours the first intensity of a line; the stream drops colours where there are none.

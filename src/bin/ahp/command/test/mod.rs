@@ -84,7 +84,7 @@ fn places(args: &Args) -> (PathBuf, PathBuf) {
 fn script_dirs(root: &Path) -> Vec<PathBuf> {
     let locations = project::locations(Some(root));
     let of_user = locations.user_dir.as_ref().map(|dir| dir.join("oracles"));
-    let engine = project::engine(locations).without_log().build().ok();
+    let engine = project::quiet_engine(locations).ok();
     let of_project = engine.map(|engine| engine.state().policy().settings().oracles.clone());
     of_project
         .unwrap_or_default()

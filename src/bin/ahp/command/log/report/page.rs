@@ -8,6 +8,7 @@ use ahp::visible::visible;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::super::bad_lines;
+use super::super::table::counted;
 use super::chart::{self, Bar, Share, Timeline};
 use crate::view::count;
 
@@ -135,7 +136,7 @@ fn over_time(stats: &Stats) -> Markup {
                 (table("Day|Events|Stopped|Block|Control|Prompt|Aid", days.iter().map(|day| {
                     let s = &day.signals;
                     let counts = [day.evaluations, day.stopped, s.block, s.control, s.prompt, s.aid];
-                    row(day.name.clone(), &counts)
+                    counted(&day.name, &counts)
                 })))
             }
         }
@@ -177,11 +178,6 @@ fn table(columns: &str, rows: impl IntoIterator<Item = Vec<String>>) -> Markup {
     }
 }
 
-fn row(name: String, counts: &[u64]) -> Vec<String> {
-    let counts = counts.iter().map(u64::to_string);
-    std::iter::once(name).chain(counts).collect()
-}
-
 fn binding_table(stats: &Stats) -> Markup {
     let columns =
         "Binding|Runs|Accepted|Signals|Answered|Dismissed|Overridden|Repair|Tries|Errors|p50|p99";
@@ -190,7 +186,7 @@ fn binding_table(stats: &Stats) -> Markup {
         stats.bindings.iter().take(200).map(|binding| {
             let f = &binding.figures;
             let name = format!("{} · {}", binding.id, binding.hook);
-            let mut row = row(name, &[f.triggered, f.accepted, f.signals.total()]);
+            let mut row = counted(&name, &[f.triggered, f.accepted, f.signals.total()]);
             row.extend([f.consumption_rate, f.dismissal_rate, f.override_rate].map(percent));
             row.extend([
                 duration(f.mean_time_to_repair_s),
@@ -240,7 +236,7 @@ fn costs(rules: &[FindingStats]) -> Markup {
             h3 { "What each rule cost" }
             p.soft { "All repairs of a rule together, and one of them on average. What was stopped and not repaired has no such time." }
             (table("Rule|Repairs|In all|Each|Tries|Turns", dear.into_iter().take(MOST_BARS).map(|rule| {
-                let mut row = row(format!("{} · {}", rule.rule, rule.binding), &[rule.fates.repaired]);
+                let mut row = counted(&format!("{} · {}", rule.rule, rule.binding), &[rule.fates.repaired]);
                 row.extend([Some(took(rule)), rule.mean_time_to_repair_s].map(duration));
                 row.extend([rule.mean_tries, rule.mean_turns].map(tenths));
                 row
@@ -316,14 +312,9 @@ fn marks(stats: &Stats) -> Markup {
             section {
                 h2 { "Marks" }
                 p.soft { "How many events each mark counted, was reset by and was asked by, and how often its value was unknown." }
-                table {
-                    thead { tr { th { "Mark" } th { "Fed" } th { "Ended" } th { "Asked" } th { "Unknown" } } }
-                    tbody {
-                        @for (name, mark) in &stats.marks {
-                            tr { td { (name) } td { (mark.fed) } td { (mark.ended) } td { (mark.asked) } td { (mark.untold) } }
-                        }
-                    }
-                }
+                (table("Mark|Fed|Ended|Asked|Unknown", stats.marks.iter().map(|(name, mark)| {
+                    counted(name, &[mark.fed, mark.ended, mark.asked, mark.untold])
+                })))
             }
         }
     }
@@ -347,7 +338,7 @@ fn incomplete(gathered: &Gathered) -> Markup {
                 @if !gathered.gaps.is_empty() {
                     p.soft { "Logs of which records are missing or came twice." }
                     (table("Log|First|Last|Missing|Doubled", gathered.gaps.iter().take(200).map(|gap| {
-                        row(gap.log_id.clone(), &[gap.first_seq, gap.last_seq, gap.missing, gap.doubled])
+                        counted(&gap.log_id, &[gap.first_seq, gap.last_seq, gap.missing, gap.doubled])
                     })))
                 }
                 @if !gathered.silent.is_empty() {
