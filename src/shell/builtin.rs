@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::command::{LINE_OF_FILE, in_places};
+use super::command::in_places;
 use super::exit::named_options;
 use super::gather::MAX_ITEMS;
 use super::interpreter::is_input;
 use super::scope::{Scope, Variable, says_hidden};
 use super::walk::{Input, Walker};
-use super::{DoubtKind, Invocation, Stdin, Word};
+use super::{DoubtKind, Invocation, LINE_OF_FILE, Stdin, Word};
 
 impl Walker<'_> {
     /// Runs what changes the shell itself; true where nothing more is to be done.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rable::{Node, NodeKind};
 
-use super::invocation::program_name;
+use super::invocation::{LINE_OF_FILE, program_name};
 use super::scope::Scope;
 use super::slice::indexed;
 use super::walk::{Input, Walker};
@@ -12,9 +12,6 @@ use super::{DoubtKind, Invocation, Redirect, Stdin, Word, output, path};
 
 /// With how many combinations of variables' values one command is followed.
 const MAX_ALTERNATIVES: usize = 6;
-
-/// What stands for a line of a file that `read` takes: it may name any file.
-pub(crate) const LINE_OF_FILE: &str = "{}";
 
 /// A command that is about to run.
 #[derive(Clone, Debug, Default)]

@@ -4,6 +4,7 @@ use rable::{ListOperator, Node, NodeKind};
 
 use super::{Analysis, Invocation, Word, file_name, guard, wrapper};
 use crate::program::{self, Fact};
+use crate::words::holds_any;
 
 /// How what a shell runs within a word begins.
 const SUBSTITUTIONS: &[&str] = &["$(", "`", "<(", ">("];
@@ -19,14 +20,15 @@ pub fn tells_of_failures(command: &str, analysis: &Analysis) -> bool {
     let by_shell = own.clone().filter(|(_, i)| i.wrappers.is_empty()).count();
     let is_handed_on = own.all(|(at, i)| {
         let earlier = analysis.part(..at);
+        let outer = |wrapper: &String| earlier.iter().rfind(|outer| outer.program == *wrapper);
+        let nearest = i.wrappers.last().and_then(outer);
         !i.uncertain
             && options_hand_on(i)
-            && !is_of_line(i, earlier)
+            && !nearest.is_some_and(|nearest| is_of_line(i, nearest))
             && !ends_shell(i, analysis.part(at + 1..))
-            && i.wrappers.iter().all(|wrapper| {
-                let outer = earlier.iter().rfind(|outer| outer.program == *wrapper);
-                outer.is_some_and(|outer| hands_on(outer))
-            })
+            && i.wrappers
+                .iter()
+                .all(|wrapper| outer(wrapper).is_some_and(|outer| hands_on(outer)))
     });
     // What the line's structure does not show runs in a substitution, where nobody minds how it ends.
     is_handed_on && told_of(command) == Some(by_shell)
@@ -52,28 +54,19 @@ fn hands_on(outer: &Invocation) -> bool {
         let mut options = outer.arguments.iter().take_while(is_option);
         options.any(|word| word.text == option)
     };
-    let only = || {
-        known
-            .words(Fact::HandsExit)
-            .filter_map(|word| word.strip_prefix("only="))
-    };
-    known.is(Fact::Shell)
-        || known.is(Fact::HandsExit) && (only().next().is_none() || only().any(has))
+    let only = known.words(Fact::HandsExit);
+    let only = only.filter_map(|word| word.strip_prefix("only="));
+    let mut only = only.peekable();
+    known.is(Fact::Shell) || known.is(Fact::HandsExit) && (only.peek().is_none() || only.any(has))
 }
 
 /// Whether a program stands in a line that another, which is no shell, gives a shell: how that line ends is not looked at.
-fn is_of_line(invocation: &Invocation, earlier: &[std::sync::Arc<Invocation>]) -> bool {
-    let is_line = |text: &str| {
-        text.contains([';', '|', '&', '\n'])
-            || SUBSTITUTIONS.iter().any(|start| text.contains(start))
-    };
-    let by = invocation.wrappers.last();
-    let outer = by.and_then(|by| earlier.iter().rfind(|outer| outer.program == *by));
-    outer.is_some_and(|outer| {
-        let mut lines = outer.arguments.iter().filter(|word| is_line(&word.text));
-        !program::find(&outer.program).is(Fact::Shell)
-            && lines.any(|line| invocation.texts().all(|text| text != line.text))
-    })
+fn is_of_line(invocation: &Invocation, outer: &Invocation) -> bool {
+    let is_line =
+        |text: &str| text.contains([';', '|', '&', '\n']) || holds_any(text, SUBSTITUTIONS);
+    let mut lines = outer.arguments.iter().filter(|word| is_line(&word.text));
+    !program::find(&outer.program).is(Fact::Shell)
+        && lines.any(|line| invocation.texts().all(|text| text != line.text))
 }
 
 /// Whether none of a program's options has it end with 0 whatever has failed.
@@ -232,10 +225,7 @@ fn started_shell_tells(words: &[Node]) -> bool {
     let mut options = words.iter().skip(shell + 1);
     if options.any(|word| word.starts_with('-') && word.ends_with('c')) {
         let line = options.next().map(|line| line.trim_matches(['"', '\'']));
-        return line.is_some_and(|line| {
-            let substitutes = SUBSTITUTIONS.iter().any(|start| line.contains(start));
-            !substitutes && told_of(line).is_some()
-        });
+        return line.is_some_and(|line| !holds_any(line, SUBSTITUTIONS) && told_of(line).is_some());
     }
     let mut operands = words.iter().skip(shell + 1);
     // A name without a path could be the value of an option.

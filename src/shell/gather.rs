@@ -159,13 +159,7 @@ impl Walker<'_> {
                 })
                 .collect();
         }
-        vec![Word {
-            text: "{}".to_owned(),
-            dynamic: true,
-            glob: true,
-            each: true,
-            made_by: invocation.fed_by.clone(),
-        }]
+        vec![Word::any_line(invocation.fed_by.clone())]
     }
 
     pub(super) fn run_find(&mut self, invocation: &Invocation) -> Option<String> {

@@ -145,7 +145,7 @@ impl Walker<'_> {
         if matches!(program, "sed" | "gsed") {
             let script = sed::scripts(invocation);
             if script.runs_input {
-                let made = script.made_of(&LINE.to_string());
+                let made = script.made_of(LINE);
                 self.run_made(invocation, vec![made]);
             }
             texts.extend(script.runs);
@@ -182,12 +182,10 @@ impl Walker<'_> {
     }
 
     /// Runs texts that a program gives to a shell of its own.
-    fn run_aside(&mut self, program: &str, texts: Vec<String>) {
+    pub(super) fn run_aside(&mut self, program: &str, texts: Vec<String>) {
         for text in texts {
             self.inside(program, |w| {
-                let saved = w.scope.clone();
-                w.run_text(&text, &Input::default());
-                w.scope = saved;
+                w.run_apart(&text);
                 Some(())
             });
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::command::{Call, LINE_OF_FILE};
+use super::command::Call;
 use super::exit::named_options;
 use super::inline_code::Action;
 use super::made::goes_through;
@@ -10,7 +10,7 @@ use super::scope::says_hidden;
 use super::unwrap::joined;
 use super::walk::{Input, Walker};
 use super::wrapper::values_of_cluster;
-use super::{DoubtKind, Invocation, Stdin, Word, inline_code};
+use super::{DoubtKind, Invocation, LINE_OF_FILE, Stdin, Word, inline_code};
 use crate::program::{self, Fact};
 
 impl Walker<'_> {
@@ -240,11 +240,7 @@ impl Walker<'_> {
     /// Notes what a line of inline code does.
     fn perform(&mut self, index: usize, action: Action) {
         match action {
-            Action::Shell(text) => {
-                let saved = self.scope.clone();
-                self.run_text(&text, &Input::default());
-                self.scope = saved;
-            }
+            Action::Shell(text) => self.run_apart(&text),
             Action::Program(words) => {
                 self.dispatch_words(words);
             }

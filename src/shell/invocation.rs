@@ -5,6 +5,9 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::PathBuf;
 
+/// What stands for a line of a file that `read` takes: it may name any file.
+pub(crate) const LINE_OF_FILE: &str = "{}";
+
 /// One word of a command after expansion.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Word {
@@ -26,6 +29,17 @@ impl Word {
         Self {
             text: text.into(),
             ..Self::default()
+        }
+    }
+
+    /// Makes what stands for any line that some invocations print.
+    pub(super) fn any_line(made_by: Range<usize>) -> Self {
+        Self {
+            text: LINE_OF_FILE.to_owned(),
+            dynamic: true,
+            glob: true,
+            each: true,
+            made_by,
         }
     }
 

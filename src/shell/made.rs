@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::command::{Call, LINE_OF_FILE};
+use super::command::Call;
 use super::finds::found_by_find;
 use super::inline_code::LINE;
 use super::walk::{Input, Walker};
-use super::{DoubtKind, Invocation, MAX_LENGTH, Word, inline_code, output, sed};
+use super::{DoubtKind, Invocation, LINE_OF_FILE, MAX_LENGTH, Word, inline_code, output, sed};
 use crate::program::{self, Fact};
 
 /// The variable that holds such a line where a text is run in which it stands.
@@ -39,26 +39,24 @@ impl Walker<'_> {
             }
             let lines = lines.get_or_insert_with(|| self.lines_of(reader));
             for line in lines.iter().take(MAX_LINES) {
-                // Between single quotes nothing would stand for it.
-                let open = text.replace('\'', "\"");
                 let text = if line.dynamic || line.glob {
                     let value = vec![vec![line.clone()]];
                     let variable = super::scope::Variable { values: value };
                     let name = LINE_VARIABLE.to_owned();
                     self.scope.variables.insert(name, variable);
+                    // Between single quotes nothing would stand for it.
+                    let open = text.replace('\'', "\"");
                     open.replace(LINE, &format!("${{{LINE_VARIABLE}}}"))
                 } else {
                     text.replace(LINE, &line.text)
                 };
-                self.inside(&reader.program, |walker| {
-                    walker.run_apart(&text);
-                    Some(())
-                });
+                self.run_aside(&reader.program, vec![text]);
             }
         }
     }
 
-    fn run_apart(&mut self, text: &str) {
+    /// Runs a text that changes nothing for what comes behind it.
+    pub(super) fn run_apart(&mut self, text: &str) {
         let saved = self.scope.clone();
         self.run_text(text, &Input::default());
         self.scope = saved;
@@ -80,17 +78,11 @@ impl Walker<'_> {
         }
         let found = first.filter(|first| matches!(first.program.as_str(), "find" | "gfind"));
         let mut found = found.map_or_else(Vec::new, |find| found_by_find(find));
-        if found.is_empty() {
-            found.push(Word {
-                text: LINE_OF_FILE.to_owned(),
-                dynamic: true,
-                glob: true,
-                each: true,
-                made_by: 0..0,
-            });
-        }
         for word in &mut found {
             word.made_by = fed_by.clone();
+        }
+        if found.is_empty() {
+            found.push(Word::any_line(fed_by));
         }
         found
     }
@@ -119,16 +111,15 @@ impl Walker<'_> {
 
 /// Returns what the first program of a pipe prints, a line of it.
 fn found_text(first: &Arc<Invocation>) -> Vec<String> {
-    let line = LINE.to_string();
     if let Some(format) = first.value_of(&["-printf"])
         && matches!(first.program.as_str(), "find" | "gfind")
     {
         let filled = ["%p", "%P", "%f", "%h"]
             .iter()
-            .fold(format.text, |text, place| text.replace(place, &line));
+            .fold(format.text, |text, place| text.replace(place, LINE));
         return vec![super::text::unescape(&filled)];
     }
-    mapped(first, &line)
+    mapped(first, LINE)
 }
 
 /// Puts a text in each place of another; what gets too long ends there.
@@ -180,7 +171,7 @@ fn mapped(maker: &Invocation, text: &str) -> Vec<String> {
             }
             inline_code::prints(language, code)
         })
-        .map(|made| filled(&made, &LINE.to_string(), text))
+        .map(|made| filled(&made, LINE, text))
         .collect();
     if printed.is_empty() {
         return vec![text.to_owned()];

@@ -42,7 +42,6 @@ mod wrapper;
 
 pub use self::analysis::{Analysis, Doubt, DoubtKind};
 pub(crate) use self::brace::expand as expand_braces;
-pub(crate) use self::command::LINE_OF_FILE;
 pub(crate) use self::destination::{authority, is_loopback};
 pub use self::destination::{destination, names_destination};
 pub use self::effect::{Effect, PathEffect};
@@ -54,7 +53,7 @@ pub(crate) use self::inline_code::{
     CodeWalk, code_of, code_only_reads, glob_of, may_list, only_in_memory,
 };
 pub use self::invocation::{Invocation, Redirect, Stdin, Word};
-pub(crate) use self::invocation::{file_name, program_name};
+pub(crate) use self::invocation::{LINE_OF_FILE, file_name, program_name};
 pub use self::issue_command::IssueCommand;
 pub(crate) use self::issue_command::{CommitMessage, MessageFrom, joined};
 pub(crate) use self::output::MADE_DIRECTORY;

@@ -97,10 +97,12 @@ pub(super) fn is_unchanged(digest: &Digest<'_>, words: &[&Word]) -> bool {
         changed,
         "git has {} of them with changes that no commit holds",
     );
+    if changed != Some(0) {
+        return false;
+    }
     // Files that git does not know stay, unless the line adds them or another commit may hold the same names.
-    let is_told = runs_git(digest, &["add", "stage"], &[]);
-    if changed != Some(0) || !is_told && !takes_other_commit(digest, words) {
-        return changed == Some(0);
+    if !runs_git(digest, &["add", "stage"], &[]) && !takes_other_commit(digest, words) {
+        return true;
     }
     let held = sum(paths
         .iter()

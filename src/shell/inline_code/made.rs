@@ -9,7 +9,7 @@ use crate::program::{self, Fact};
 use crate::words::{holds_any, words};
 
 /// Stands in a text for a line that a program reads, or for a part of one.
-pub(in crate::shell) const LINE: char = '\u{2}';
+pub(in crate::shell) const LINE: &str = "\u{2}";
 
 /// Names by which code reads what it is fed.
 const INPUT: &[&str] = words!("reading-input");
@@ -53,9 +53,15 @@ pub(in crate::shell) fn prints(language: Language, code: &str) -> Vec<String> {
             .collect();
     }
     let calls = PRINTING.iter().filter(|(known, _)| *known == language);
-    let calls = calls.flat_map(|(_, calls)| calls.iter());
-    calls
-        .flat_map(|call| occurrences(code, call.trim_end_matches([' ', '('])))
+    let names = calls.flat_map(|(_, calls)| calls.iter());
+    let mut names: Vec<&str> = names
+        .map(|call| call.trim_end_matches([' ', '(']))
+        .collect();
+    // `print` and `print(` are one name.
+    names.dedup();
+    names
+        .into_iter()
+        .flat_map(|name| occurrences(code, name))
         .map(|(_, after)| {
             let after = after.trim_start();
             let inner = after.strip_prefix('(').unwrap_or(after);
@@ -95,14 +101,14 @@ fn command(
         Meaning::Shell | Meaning::Program => joined(language, &own, code),
         Meaning::Code => {
             let text = joined(language, own.get(..1)?, code);
-            return (text.trim() == LINE.to_string()).then_some(text);
+            return (text.trim() == LINE).then_some(text);
         }
         Meaning::Paths(program, options) if changes(program) => {
             let takes_one = matches!(program, "tee" | "cat") || options == "-rf";
             let taken = own.get(..1).filter(|_| takes_one).unwrap_or(&own);
             let bare = own.is_empty() && language == Language::Perl;
             let paths = joined(language, taken, code);
-            let paths = if bare { LINE.to_string() } else { paths };
+            let paths = if bare { LINE.to_owned() } else { paths };
             format!("{program} {options} {paths}")
         }
         Meaning::Receiver(program, options) if changes(program) => {
@@ -192,7 +198,7 @@ fn template(language: Language, expression: &str, code: &str) -> String {
                 if known.dynamic || known.text.is_empty() || inner.is_some() {
                     // One line stands for all that follows each other.
                     if !text.ends_with(LINE) {
-                        text.push(LINE);
+                        text.push_str(LINE);
                     }
                 } else if let Some(given) = assigned(name, code) {
                     text.push_str(&template(language, given, ""));
@@ -247,10 +253,9 @@ fn chain(text: &str) -> (&str, &str) {
 
 /// Returns a text with a line in the places that it leaves for values.
 fn filled(text: &str) -> String {
-    let line = LINE.to_string();
     ["%s", "%d", "%r", "%q", "{}"]
         .iter()
-        .fold(text.to_owned(), |text, place| text.replace(place, &line))
+        .fold(text.to_owned(), |text, place| text.replace(place, LINE))
 }
 
 /// Returns a text with a line in the places where code stands in it.
@@ -270,7 +275,7 @@ fn opened(language: Language, text: &str) -> String {
             rest = rest.get(first.len_utf8()..).unwrap_or_default();
             continue;
         };
-        open.push(LINE);
+        open.push_str(LINE);
         rest = if start == "$" {
             let name = rest.get(1..).unwrap_or_default();
             name.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_')
@@ -298,7 +303,7 @@ impl Statement<'_> {
             .and_then(|text| text.strip_suffix(')'));
         let given = split_arguments(inner.unwrap_or(printed));
         match given.first() {
-            None => LINE.to_string(),
+            None => LINE.to_owned(),
             Some(format) if self.is_format => filled(&template(Language::Awk, format, code)),
             Some(_) => joined(Language::Awk, &given, code),
         }
@@ -307,12 +312,12 @@ impl Statement<'_> {
 
 /// Returns the statements of awk that print.
 fn statements(code: &str) -> Vec<Statement<'_>> {
-    let found = occurrences(code, "print").chain(occurrences(code, "printf"));
+    let names = [("print", false), ("printf", true)].into_iter();
+    let found = names.flat_map(|(name, is_format)| {
+        occurrences(code, name).map(move |(_, after)| (is_format, after))
+    });
     found
-        .map(|(before, after)| {
-            let is_format = code
-                .get(before.len()..)
-                .is_some_and(|rest| rest.starts_with("printf"));
+        .map(|(is_format, after)| {
             let mut depth = 0_usize;
             let (mut quoted, mut skips) = (false, false);
             let mut target = None;

@@ -10,14 +10,14 @@ pub(super) const PRINTING: &[(Language, &[&str])] = &[
         Language::JavaScript,
         &["console.log(", "process.stdout.write("],
     ),
-    (Language::Perl, &["print ", "print(", "print", "say "]),
+    (Language::Perl, &["print(", "print", "say "]),
     (
         Language::Ruby,
         &["puts ", "puts(", "print ", "$stdout.print "],
     ),
-    (Language::Php, &["echo ", "print ", "echo"]),
+    (Language::Php, &["echo", "print "]),
     (Language::Lua, &["print(", "io.write("]),
-    (Language::Awk, &["print ", "print"]),
+    (Language::Awk, &["print"]),
 ];
 
 /// Returns what a piece of code prints; none where it does anything else.

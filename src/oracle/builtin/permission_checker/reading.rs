@@ -34,7 +34,7 @@ enum Deed {
 const DEEDS: &[(Deed, &[&str])] = &[
     (Deed::Sends, words!("sending-tools")),
     (Deed::Copies, words!("copying-tools")),
-    (Deed::Changes, words!("changing-tools")),
+    (Deed::Changes, words!("file-changing-words")),
     (Deed::ListsNames, words!("naming-tools")),
     (Deed::Searches, words!("searching-tools")),
 ];

@@ -3,10 +3,10 @@
 
 use std::fs::{self, File, Metadata};
 use std::io::Read as _;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::process;
+use crate::regular_file::are_one;
 
 /// The names under which the program is known.
 pub(super) const NAMES: &[&str] = &["ahp", "ahp-fleet", "ahp-hooks"];
@@ -52,8 +52,7 @@ pub(super) fn is_one(own: &[PathBuf], path: &Path) -> bool {
         let Ok(known) = fs::metadata(own) else {
             return false;
         };
-        let is_it = known.dev() == found.dev() && known.ino() == found.ino();
-        is_it || says_the_same((own, &known), (path, &found)).unwrap_or(false)
+        are_one(&known, &found) || says_the_same((own, &known), (path, &found)).unwrap_or(false)
     };
     found.is_file() && found.len() > 0 && own.iter().any(is_same)
 }

@@ -34,8 +34,7 @@ const SOURCES: &[&str] = words!("fields-of-sources");
 const ARCHIVES: &[&str] = words!("archive-endings");
 
 /// Finds a tool that is given a place in which a host would load code, and something else that may be put there.
-pub(super) fn brings(guarded: &Guarded<'_>, input: &Value) -> Option<Found> {
-    let texts: Vec<_> = texts_of(input, MAX_DEPTH).collect();
+pub(super) fn brings(guarded: &Guarded<'_>, texts: &[(String, &str)]) -> Option<Found> {
     let at = |text: &str| lexical(text, guarded.root(), guarded.home());
     let places = texts.iter().enumerate();
     let mut places = places.filter(|(_, (name, _))| !comes_from(name));

@@ -49,24 +49,23 @@ fn by_unknown(guarded: &Guarded<'_>, facts: &Facts, tool: &ToolView) -> Option<A
     if tool.only_looks(&call.name) {
         return None;
     }
+    let texts: Vec<_> = texts_of(&input, MAX_DEPTH).collect();
+    let mut named = texts.iter().map(|(_, text)| *text);
+    let mut words = name_words(&call.name).into_iter();
+    if words.any(|word| TAKING_AWAY.contains(&word.as_str())) {
+        let patterns = ["glob", "pattern"].into_iter();
+        let patterns = patterns.filter_map(|key| input.get(key)?.as_str());
+        let mut taken = named.clone().chain(patterns);
+        if let Some(hit) = taken.find_map(|text| held_by(guarded, text)) {
+            return Some(Attempt::of(&call.name, on("take away {}", hit)));
+        }
+    }
     let paths = tool.paths.iter();
     let mut paths = paths.map(|path| lexical(path, guarded.root(), guarded.home()));
-    let mut texts = texts_of(&input, MAX_DEPTH).map(|(_, text)| text);
-    let takes_away = name_words(&call.name);
-    let takes_away = takes_away
-        .iter()
-        .any(|word| TAKING_AWAY.contains(&word.as_str()));
-    let patterns = ["glob", "pattern"].into_iter();
-    let patterns = patterns.filter_map(|key| input.get(key)?.as_str());
-    let named = texts_of(&input, MAX_DEPTH).map(|(_, text)| text);
-    let mut taken = named.chain(patterns).filter(|_| takes_away);
-    if let Some(hit) = taken.find_map(|text| held_by(guarded, text)) {
-        return Some(Attempt::of(&call.name, on("take away {}", hit)));
-    }
-    let hit = texts
+    let hit = named
         .find_map(|text| named_by(guarded, text))
         .or_else(|| paths.find_map(|path| guarded.covers_word(&path)));
-    let found = hit.map_or_else(|| fields::brings(guarded, &input), |hit| Some(given(hit)));
+    let found = hit.map_or_else(|| fields::brings(guarded, &texts), |hit| Some(given(hit)));
     Some(Attempt::of(&call.name, found?))
 }
 

@@ -5,7 +5,6 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use foldhash::fast::RandomState;
@@ -16,6 +15,7 @@ use super::spelling;
 use crate::config::UNREAD;
 use crate::glob::shell_glob;
 use crate::guard::{GuardedPlace, Places, components, matches};
+use crate::regular_file::are_one;
 use crate::shell::is_pattern;
 
 /// The longest file that can be one of them, in bytes: of others, nothing more is asked.
@@ -89,7 +89,7 @@ impl<'a> Unread<'a> {
         }
         let is_it = |place: &PathBuf| {
             let place = fs::metadata(place).ok();
-            place.is_some_and(|it| it.dev() == found.dev() && it.ino() == found.ino())
+            place.is_some_and(|it| are_one(&it, &found))
         };
         let may_be = found.is_file() && found.len() <= LONGEST;
         let mut places = self.places.iter().map(|place| place.path());
