@@ -55,10 +55,15 @@ impl Opened {
     }
 }
 
+/// Whether both tell of one file.
+pub(crate) fn are_one(one: &Metadata, other: &Metadata) -> bool {
+    (one.ino(), one.dev()) == (other.ino(), other.dev())
+}
+
 /// Returns what lies at a path now, if that is what was opened there.
 pub(crate) fn still_at(path: &Path, opened: &Metadata) -> Option<Metadata> {
     let now = fs::symlink_metadata(path).ok()?;
-    ((now.ino(), now.dev()) == (opened.ino(), opened.dev())).then_some(now)
+    are_one(&now, opened).then_some(now)
 }
 
 /// Opens a regular file as [`open`] does, to open others of its folder after it.

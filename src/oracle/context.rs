@@ -46,8 +46,7 @@ impl HookContext {
 
     /// Returns the text of a file of the project; none where it cannot be read.
     pub(super) fn text(&self, path: &str) -> Option<String> {
-        let bytes = self.workspace().read(path).ok()?;
-        Some(String::from_utf8_lossy(&bytes).into_owned())
+        self.workspace().text(path)
     }
 
     /// Returns the past.

@@ -100,10 +100,10 @@ impl<'a> ProjectKnowledge<'a> {
 
     fn registries(&self) -> &[String] {
         let read = || {
-            let texts = REGISTRY_FILES.iter().filter_map(|file| {
-                let bytes = self.facts.workspace().read(file).ok()?;
-                Some(String::from_utf8_lossy(&bytes).into_owned())
-            });
+            let workspace = self.facts.workspace();
+            let texts = REGISTRY_FILES
+                .iter()
+                .filter_map(|file| workspace.text(file));
             let lines: Vec<String> = texts
                 .flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>())
                 .collect();

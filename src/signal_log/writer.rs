@@ -35,15 +35,8 @@ pub struct SignalLog {
     settings: LogSettings,
     redactor: Redactor,
     group: Group,
-    /// What the last append has opened; taken by who appends.
-    kept: Mutex<Option<Kept>>,
-}
-
-/// The files of a log that stay open between appends.
-#[derive(Debug)]
-struct Kept {
-    lock: Opened,
-    current: Current,
+    /// The lock and the file that the last append has opened; taken by who appends.
+    kept: Mutex<Option<(Opened, Current)>>,
 }
 
 /// The file that is written to, and what it was when it was opened.
@@ -96,7 +89,7 @@ impl SignalLog {
         })
     }
 
-    fn kept(&self) -> MutexGuard<'_, Option<Kept>> {
+    fn kept(&self) -> MutexGuard<'_, Option<(Opened, Current)>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -222,8 +215,7 @@ impl SignalLog {
     /// Writes the records of some appends in one write; returns what became of each.
     fn write(&self, requests: &[&Request], patience: Duration) -> Result<Written, LogError> {
         let now = requests.first().map_or_else(DateTime::default, |r| r.now);
-        let kept = self.kept().take().map(|kept| (kept.lock, kept.current));
-        let (kept_lock, kept_current) = kept.unzip();
+        let (kept_lock, kept_current) = self.kept().take().unzip();
         let lock = Lock::take(&self.files, kept_lock, patience)?;
         let ((mut file, mut about), length) = self.open_current(&lock, kept_current)?;
         let mut tail = Tail::find(&self.files, &file, length)?;
@@ -284,8 +276,7 @@ impl SignalLog {
                 first.warnings = rotation::tidy(&self.files, (!is_foreign).then_some(full));
             }
         }
-        let current = (file, about);
-        *self.kept() = lock.map(|lock| Kept { lock, current });
+        *self.kept() = lock.map(|lock| (lock, (file, about)));
         Ok(Written { appended, saved })
     }
 

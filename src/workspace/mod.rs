@@ -74,6 +74,14 @@ pub enum GitError {
     },
 }
 
+impl dyn Workspace + '_ {
+    /// Returns the text of a file of the project; none where it cannot be read.
+    pub(crate) fn text(&self, path: &str) -> Option<String> {
+        let bytes = self.read(path).ok()?;
+        Some(String::from_utf8_lossy(&bytes).into_owned())
+    }
+}
+
 /// What the project looks like.
 ///
 /// One value serves one event: whatever it has read once it does not read again. Paths are relative to

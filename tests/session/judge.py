@@ -33,15 +33,14 @@ def decision(answer):
     return "ask" if "ask" in told else None
 
 
-def judge(session, ahp):
-    """Feeds a session's events; returns for each place at which it was stopped the decision and the words."""
+def feed(session, ahp, policy):
+    """Feeds a session's events, judged by a policy; yields for each its place, what ran, and the home of the run."""
     with tempfile.TemporaryDirectory() as folder:
         root, home = pathlib.Path(folder, "project"), pathlib.Path(folder, "home")
         root.mkdir()
         (home / ".ahp").mkdir(parents=True)
-        (home / ".ahp/hooks.yaml").write_text(POLICY)
+        (home / ".ahp/hooks.yaml").write_text(policy)
         environment = {"PATH": os.environ["PATH"], "HOME": str(home), "XDG_STATE_HOME": str(home / "state")}
-        stopped = {}
         for place, event in enumerate(session["events"]):
             event = {"session_id": session["id"], "cwd": str(root), **event}
             text = json.dumps(event).replace(json.dumps(event["cwd"])[1:-1], str(root))
@@ -51,11 +50,18 @@ def judge(session, ahp):
             )
             if ran.returncode not in (0, 2):
                 raise SystemExit(f"{session['id']}, event {place}: ahp ends with {ran.returncode}: {ran.stderr}")
-            answer = json.loads(ran.stdout) if ran.stdout.strip() else {}
-            told = "deny" if ran.returncode == 2 else decision(answer)
-            if told:
-                stopped[place] = f"{told}: {ran.stdout.strip() or ran.stderr.strip()}"
-        return stopped
+            yield place, ran, home
+
+
+def judge(session, ahp):
+    """Returns for each place at which a session was stopped the decision and the words."""
+    stopped = {}
+    for place, ran, _ in feed(session, ahp, POLICY):
+        answer = json.loads(ran.stdout) if ran.stdout.strip() else {}
+        told = "deny" if ran.returncode == 2 else decision(answer)
+        if told:
+            stopped[place] = f"{told}: {ran.stdout.strip() or ran.stderr.strip()}"
+    return stopped
 
 
 def main():

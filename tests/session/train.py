@@ -14,13 +14,13 @@ import math
 import os
 import pathlib
 import re
-import subprocess
-import tempfile
 import unicodedata
 
 import numpy as np
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.linear_model import LogisticRegression
+
+from judge import feed
 
 HERE = pathlib.Path(__file__).parent
 ROOT = HERE.parent.parent
@@ -227,21 +227,12 @@ def policy():
 
 
 def facts_of(session, ahp):
-    with tempfile.TemporaryDirectory() as folder:
-        root, home = pathlib.Path(folder, "project"), pathlib.Path(folder, "home")
-        root.mkdir()
-        (home / ".ahp").mkdir(parents=True)
-        (home / ".ahp/hooks.yaml").write_text(policy())
-        environment = {"PATH": os.environ["PATH"], "HOME": str(home), "XDG_STATE_HOME": str(home / "state")}
-        told, read = [], 0
-        for event in session["events"]:
-            event = {"session_id": session["id"], "cwd": str(root), **event}
-            text = json.dumps(event).replace(json.dumps(event["cwd"])[1:-1], str(root))
-            subprocess.run([ahp, "hook", "--host", session["host"]], input=text, text=True, capture_output=True, env=environment, cwd=root, check=False)
-            log = "".join(path.read_text() for path in (home / ".ahp").rglob("signals.jsonl"))
-            told.append([fact for fact in FACTS if f'told {fact}"' in log[read:]])
-            read = len(log)
-        return told
+    told, read = [], 0
+    for _, _, home in feed(session, ahp, policy()):
+        log = "".join(path.read_text() for path in (home / ".ahp").rglob("signals.jsonl"))
+        told.append([fact for fact in FACTS if f'told {fact}"' in log[read:]])
+        read = len(log)
+    return told
 
 
 def read_sets(ahp, kept):

@@ -32,6 +32,11 @@ impl Coverage {
         percent(self.covered, self.total)
     }
 
+    fn count(&mut self, (covered, total): (u64, u64)) {
+        self.covered += covered;
+        self.total += total;
+    }
+
     /// Sums up parts in the order of their files: so many lines, and whether tests reach them.
     fn of<'p>(parts: impl Iterator<Item = (&'p str, u64, bool)>) -> Self {
         let mut sum = Self::default();
@@ -44,8 +49,7 @@ impl Coverage {
                 }
                 None => sum.list(path, Some((covered, lines))),
             }
-            sum.covered += covered;
-            sum.total += lines;
+            sum.count((covered, lines));
         }
         sum
     }
@@ -106,8 +110,7 @@ fn lcov(text: &str) -> Coverage {
                 _ => (reached, lines.len() as u64),
             };
             coverage.list(&std::mem::take(&mut path), Some((covered, total)));
-            coverage.covered += covered;
-            coverage.total += total;
+            coverage.count((covered, total));
             lines.clear();
         }
         if let Some(file) = next {
@@ -176,9 +179,7 @@ fn llvm_cov(value: &Value) -> Option<Coverage> {
     }
     let mut coverage = Coverage::default();
     for data in value.get("data")?.as_array()? {
-        let (covered, total) = figures(data, "/totals/lines", NAMES)?;
-        coverage.covered += covered;
-        coverage.total += total;
+        coverage.count(figures(data, "/totals/lines", NAMES)?);
         let files = data.get("files").and_then(Value::as_array);
         for file in files.into_iter().flatten() {
             let path = file.get("filename")?.as_str()?;
@@ -194,7 +195,7 @@ fn coverage_py(value: &Value) -> Option<Coverage> {
     let each = files
         .iter()
         .map(|(path, file)| (path, figures(file, "/summary", NAMES)));
-    listed(figures(value, "/totals", NAMES)?, each)
+    Some(listed(figures(value, "/totals", NAMES)?, each))
 }
 
 fn istanbul(value: &Value) -> Option<Coverage> {
@@ -204,21 +205,20 @@ fn istanbul(value: &Value) -> Option<Coverage> {
         .iter()
         .filter(|(path, _)| *path != "total");
     let each = files.map(|(path, file)| (path, figures(file, "/lines", NAMES)));
-    listed(figures(value, "/total/lines", NAMES)?, each)
+    Some(listed(figures(value, "/total/lines", NAMES)?, each))
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the end of what may be none")]
 fn listed<'p>(
     (covered, total): (u64, u64),
     files: impl Iterator<Item = (&'p String, Option<(u64, u64)>)>,
-) -> Option<Coverage> {
+) -> Coverage {
     let mut coverage = Coverage {
         covered,
         total,
         files: Vec::new(),
     };
     files.for_each(|(path, figures)| coverage.list(path, figures));
-    Some(coverage)
+    coverage
 }
 
 fn xml(text: &str) -> Result<Coverage, String> {
@@ -286,9 +286,7 @@ fn clover(root: Node<'_, '_>) -> Coverage {
     };
     let mut coverage = Coverage::default();
     for project in root.children().filter(|n| n.has_tag_name("project")) {
-        let (covered, total) = metrics(project).unwrap_or_default();
-        coverage.covered += covered;
-        coverage.total += total;
+        coverage.count(metrics(project).unwrap_or_default());
         for file in project.descendants().filter(|n| n.has_tag_name("file")) {
             let path = file.attribute("path").or_else(|| file.attribute("name"));
             coverage.list(path.unwrap_or_default(), metrics(file));

@@ -60,8 +60,14 @@ pub static GROUPS: LazyLock<Vec<Group>> = LazyLock::new(|| {
     groups
 });
 
-/// The groups whose functions read files of the project, or look at the change of it.
-const OF_PROJECT: &[&str] = &["Files of the project", "The change"];
+/// The functions that read files of the project, or look at the change of it.
+const OF_PROJECT: &[&str] = &[
+    "added_lines",
+    "file_exists",
+    "list_files",
+    "read_before",
+    "read_file",
+];
 
 impl Function {
     /// Returns the name.
@@ -86,11 +92,7 @@ pub(super) fn register(engine: &mut Engine) {
 
 /// Whether the functions of a name read files of the project, or look at the change of it.
 pub(super) fn reads_project(name: &str) -> bool {
-    let groups = GROUPS.iter();
-    groups
-        .filter(|group| OF_PROJECT.contains(&group.title))
-        .flat_map(|group| &group.functions)
-        .any(|function| function.name() == name)
+    OF_PROJECT.contains(&name)
 }
 
 fn functions() -> impl Iterator<Item = &'static Function> {
@@ -107,4 +109,19 @@ pub(super) fn signatures_of(name: &str) -> impl Iterator<Item = &'static str> {
     functions()
         .filter(move |function| function.name() == name)
         .map(|function| function.signature)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_reads_the_project_is_told_below_its_headings() {
+        let titles = ["Files of the project", "The change"];
+        let groups = GROUPS.iter().filter(|group| titles.contains(&group.title));
+        let functions = groups.flat_map(|group| &group.functions);
+        let mut names: Vec<_> = functions.map(Function::name).collect();
+        names.sort_unstable();
+        assert_eq!(names, OF_PROJECT);
+    }
 }

@@ -35,6 +35,6 @@ pub(super) fn of(path: &str, workspace: &dyn Workspace) -> String {
 /// Reads the manifest in a directory; none where there is none, or none that is TOML: Cargo itself tells of that.
 fn manifest(dir: &str, workspace: &dyn Workspace) -> Option<Value> {
     let path = format!("{dir}/Cargo.toml");
-    let text = workspace.read(path.trim_start_matches('/')).ok()?;
-    toml_edit::de::from_str(&String::from_utf8_lossy(&text)).ok()
+    let text = workspace.text(path.trim_start_matches('/'))?;
+    toml_edit::de::from_str(&text).ok()
 }

@@ -23,8 +23,7 @@ pub(in crate::oracle) fn find(workspace: &dyn Workspace) -> Vec<Runner> {
 }
 
 fn text(workspace: &dyn Workspace, path: &str) -> Option<String> {
-    let bytes = workspace.read(path).ok()?;
-    let text = String::from_utf8_lossy(&bytes);
+    let text = workspace.text(path)?;
     Some(text.trim_start_matches('\u{feff}').to_owned())
 }
 
