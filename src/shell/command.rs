@@ -9,6 +9,7 @@ use super::scope::Scope;
 use super::slice::indexed;
 use super::walk::{Input, Walker};
 use super::{DoubtKind, Invocation, Redirect, Stdin, Word, output, path};
+use crate::words::words;
 
 /// With how many combinations of variables' values one command is followed.
 const MAX_ALTERNATIVES: usize = 6;
@@ -327,6 +328,7 @@ impl Walker<'_> {
             self.doubt(DoubtKind::DynamicProgram, &text);
         }
         let path = call.words.remove(0);
+        call.words.extend(parents_matched(&name, &call.words));
         let index = self.analysis.invocations.len();
         // A program of git's own with a dash is the command of that name: `git-clean -f`.
         let name = match name.strip_prefix("git-").filter(|_| !unknown) {
@@ -369,6 +371,24 @@ impl Walker<'_> {
             Err(_) => text.split_whitespace().map(Word::plain).collect(),
         }
     }
+}
+
+/// Returns the folders above that patterns such as `.*` match in many shells, for programs that change the rights of whole
+/// trees; others leave them out or fail at them.
+fn parents_matched(program: &str, words: &[Word]) -> Vec<Word> {
+    let goes_down = |word: &Word| {
+        let is_cluster = word.is_option() && !word.text.starts_with("--");
+        is_cluster && word.text.contains('R') || word.text == "--recursive"
+    };
+    if !words!("rights-programs").contains(&program) || !words.iter().any(goes_down) {
+        return Vec::new();
+    }
+    let above = |word: &Word| {
+        let (dir, name) = word.text.rsplit_once('/').unwrap_or((".", &word.text));
+        let is_matched = matches!(name, ".*" | ".?" | ".?*" | ".??" | "..*");
+        (word.glob && is_matched).then(|| Word::plain(format!("{dir}/..")))
+    };
+    words.iter().filter_map(above).collect()
 }
 
 /// Returns the elements of an array in the places that they name: `[1]=a`. Those with a name for a place stand behind the others.

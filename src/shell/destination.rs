@@ -106,6 +106,13 @@ pub(crate) fn is_loopback(address: &str) -> bool {
         || host.starts_with("127.") && is_number()
 }
 
+/// Whether an address without its scheme leads to this machine, which may be called by its name too.
+pub(super) fn is_here(address: &str) -> bool {
+    let host = authority(address);
+    let own = ["$(hostname)", "`hostname`", "$HOSTNAME", "${HOSTNAME}"];
+    is_loopback(address) || own.iter().any(|name| host.starts_with(name))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -239,7 +239,7 @@ impl Walker<'_> {
             }
             NodeKind::CondParen { inner } => self.run_condition(inner),
             NodeKind::CondTerm { value, .. } | NodeKind::Word { value, .. } => {
-                self.expand_body(value);
+                self.expand_whole(value);
             }
             _ => {}
         }

@@ -4,8 +4,9 @@ use super::inline_code::LINE;
 use super::reading::is_run_setting;
 use super::walk::{Input, Walker};
 use super::wrapper::values_of_cluster;
-use super::{Invocation, Stdin, sed};
+use super::{Invocation, Stdin, Word, sed};
 use crate::program::{self, Fact};
+use crate::shell_word::quoted_where_needed;
 
 /// Returns the command of an address `ext::sh -c rm% x`, in which `% ` is a space inside a word.
 fn external_transport(address: &str) -> String {
@@ -18,6 +19,24 @@ fn external_transport(address: &str) -> String {
         })
         .collect();
     words.join(" ")
+}
+
+/// Returns the words that git hands on to an alias: those behind its name, each as one word.
+fn words_behind(git: &Invocation, alias: &str) -> String {
+    let at = |command: &Word| {
+        let mut words = git.arguments.iter();
+        words.position(|word| std::ptr::eq(word, command))
+    };
+    let command = git.subcommand().filter(|command| command.text == alias);
+    let behind = command
+        .and_then(at)
+        .and_then(|at| git.arguments.get(at + 1..));
+    let words = behind.unwrap_or_default().iter().map(|word| {
+        let is_open = word.dynamic || word.glob;
+        let text = || quoted_where_needed(&word.text);
+        format!(" {}", if is_open { word.text.clone() } else { text() })
+    });
+    words.collect()
 }
 
 /// Whether a program runs the value of a variable.
@@ -81,16 +100,19 @@ impl Walker<'_> {
                         .or_else(|| is_run_setting(name).then_some((name, text)))
                         .map(|(_, t)| t.trim_start_matches('!').to_owned());
                     // An alias is a command of git, or begins with an exclamation mark.
-                    let alias = |text: &str| match text.strip_prefix('!') {
-                        Some(command) => command.to_owned(),
-                        None => format!("git {text}"),
+                    let given = match text.split_once('=') {
+                        Some((name, text)) if name.starts_with("alias.") => Some((name, text)),
+                        _ => name.starts_with("alias.").then_some((name, text)),
                     };
-                    let alias = match text.split_once('=') {
-                        Some((name, text)) if name.starts_with("alias.") => Some(alias(text)),
-                        _ => name.starts_with("alias.").then(|| alias(text)),
-                    };
+                    let alias = given.map(|(name, text)| {
+                        let behind = words_behind(invocation, name.trim_start_matches("alias."));
+                        match text.strip_prefix('!') {
+                            Some(command) => format!("{command}{behind}"),
+                            None => format!("git {text}{behind}"),
+                        }
+                    });
                     texts.extend(text.strip_prefix("ext::").map(external_transport));
-                    texts.extend(value.or(hidden).or(alias));
+                    texts.extend(alias.or(value).or(hidden));
                 }
                 "vim" | "vi" | "nvim" | "ex" | "view" | "gvim" => {
                     let bare = text.trim_start_matches(['+', ':']);

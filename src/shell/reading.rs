@@ -48,6 +48,11 @@ impl Invocation {
 
     /// Whether the program is known to leave the files that it is given as they are, with the options that it has.
     pub(crate) fn only_reads(&self) -> bool {
+        self.reads_but_for(&[Fact::Unless, Fact::Output, Fact::RunsValues])
+    }
+
+    /// Whether the program only reads, with none of the options and words that some facts list.
+    fn reads_but_for(&self, facts: &[Fact]) -> bool {
         let known = self.known();
         let options = self.options(known);
         let is_given = |fact: Fact| self.gives(known, &options, fact);
@@ -61,12 +66,43 @@ impl Invocation {
         !self.runs_by_setting()
             && (!known.is(Fact::With) || is_given(Fact::With))
             && (!known.is(Fact::Only) || options.iter().all(only))
-            && ![Fact::Unless, Fact::Output, Fact::RunsValues]
-                .into_iter()
-                .any(is_given)
+            && !facts.iter().any(|fact| is_given(*fact))
             && most
                 .parse()
                 .map_or(true, |most: usize| self.own_operands(known).count() <= most)
+    }
+
+    /// Whether a copying program only tells what it would do.
+    pub(crate) fn only_tries(&self) -> bool {
+        let is_told = || self.has_short('n') || self.has_long("--dry-run");
+        self.program == "rsync" && is_told() && self.only_reads()
+    }
+
+    /// Whether the program reads the files that it is given, and writes no others than the options say that are there for it.
+    pub(crate) fn only_reads_inputs(&self) -> bool {
+        let known = self.known();
+        if !known.is(Fact::Output) || !known.is(Fact::Reads) {
+            return false;
+        }
+        let given = self.options(known);
+        let means_output = |option: &&String| {
+            let mut listed = known.words(Fact::Output);
+            listed.any(|listed| abbreviates(option, listed))
+        };
+        let mut outputs = given.iter().filter(means_output).peekable();
+        // What is told in another way than its value is found may be any file.
+        let is_found = |option: &String| {
+            let values: Vec<Word> = self.values_of(&[option]).collect();
+            let count = given.iter().filter(|given| *given == option).count();
+            known.lists(Fact::Output, option)
+                && values.len() == count
+                && !values
+                    .iter()
+                    .any(|word| word.dynamic || word.glob || word.each)
+        };
+        outputs.peek().is_some()
+            && outputs.all(is_found)
+            && self.reads_but_for(&[Fact::Unless, Fact::RunsValues])
     }
 
     /// Whether git is given a setting by which it runs a program, or takes more settings.
@@ -116,6 +152,9 @@ impl Invocation {
             self.value_of(&[option]).or_else(in_cluster)
         });
         let mut folders: Vec<Word> = named.collect();
+        if fact == Fact::Unpacks && known.lists(fact, "last") {
+            folders.extend(self.own_operands(known).skip(1).last().cloned());
+        }
         if folders.is_empty() {
             folders.push(Word::plain("."));
         }
@@ -224,9 +263,15 @@ impl Invocation {
             .into_iter()
             .any(|fact| known.lists(fact, name))
         };
+        let is_view = self.program == "view";
         for (at, word) in self.before_dashes().enumerate() {
             let text = word.text.as_str();
             if std::mem::take(&mut is_value) {
+                continue;
+            }
+            let next = || self.arguments.get(at + 1).map_or("", |word| &*word.text);
+            if is_view && only_shows(text, next()) {
+                is_value = true;
                 continue;
             }
             let is_cluster = at == 0 && known.is(Fact::Cluster) && !text.starts_with('-');
@@ -255,6 +300,21 @@ impl Invocation {
             }
         }
         options
+    }
+}
+
+/// Whether an editor that shows files is given a command that shows some of it or ends it, or is told to take no settings.
+fn only_shows(option: &str, value: &str) -> bool {
+    let lines = value.trim_start_matches(|c: char| c.is_ascii_digit() || "%,$.".contains(c));
+    let shows = matches!(lines, "p" | "print" | "nu" | "number" | "#" | "l" | "list");
+    let ends = matches!(
+        value,
+        "q" | "q!" | "qa" | "qa!" | "qall" | "qall!" | "quit" | "quit!"
+    );
+    match option {
+        "-c" => shows || ends,
+        "-u" | "-U" => value == "NONE",
+        _ => false,
     }
 }
 

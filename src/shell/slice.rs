@@ -33,7 +33,7 @@ impl Walker<'_> {
         rest.into_iter().take(most).collect()
     }
 
-    /// Returns what an expression of the shell comes to: numbers, added and subtracted. The commands in it run.
+    /// Returns what an expression of the shell comes to: numbers that are added, subtracted, multiplied and divided. The commands in it run.
     pub(super) fn sum(&mut self, expression: &str) -> Option<i64> {
         let plain = expression.replace("$((", "(").replace("))", ")");
         let text = if plain.contains(['$', '`']) {
@@ -63,7 +63,7 @@ fn total(rest: &mut &str) -> Option<i64> {
     let mut total = 0_i64;
     let mut sign = 1;
     loop {
-        let value = single(rest)?.checked_mul(sign)?;
+        let value = product(rest)?.checked_mul(sign)?;
         total = total.checked_add(value)?;
         *rest = rest.trim_start();
         sign = match rest.chars().next() {
@@ -72,6 +72,24 @@ fn total(rest: &mut &str) -> Option<i64> {
             _ => return Some(total),
         };
         *rest = rest.get(1..)?;
+    }
+}
+
+/// Returns what a text begins with, multiplied and divided, and leaves what stands behind it.
+fn product(rest: &mut &str) -> Option<i64> {
+    let mut product = single(rest)?;
+    loop {
+        *rest = rest.trim_start();
+        let Some(sign) = rest.chars().next().filter(|c| "*/%".contains(*c)) else {
+            return Some(product);
+        };
+        *rest = rest.get(1..)?;
+        let value = single(rest)?;
+        product = match sign {
+            '*' => product.checked_mul(value),
+            '/' => product.checked_div(value),
+            _ => product.checked_rem(value),
+        }?;
     }
 }
 

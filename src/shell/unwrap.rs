@@ -2,6 +2,7 @@
 
 use super::command::Call;
 use super::container::Container;
+use super::destination::is_here;
 use super::walk::{Input, Walker};
 use super::wrapper::{Rest, Wrapper};
 use super::{Invocation, Stdin, Word, inline_code, shebang, wrapper};
@@ -71,7 +72,12 @@ impl Walker<'_> {
             }
             "java" => {
                 if let Some(words) = jar(arguments) {
-                    return self.inside("java", |w| w.dispatch_words(words));
+                    let call = Call {
+                        words,
+                        input: input.clone(),
+                        ..Call::default()
+                    };
+                    return self.inside("java", |w| w.dispatch(call));
                 }
             }
             "tmux" => self.run_tmux(arguments),
@@ -222,7 +228,7 @@ impl Walker<'_> {
         let own = arguments.get(..i).unwrap_or_default();
         let client = client.or_else(|| wrapper.packaged(own));
         let remote = self.remote;
-        self.remote |= wrapper.remote && !leads_back(invocation);
+        self.remote |= wrapper.remote && !leads_back(&invocation.program, own);
         let saved = wrapper.remote.then(|| {
             let container = self.container.take();
             (self.scope.clone(), container)
@@ -331,13 +337,13 @@ fn chdir(wrapper: &Invocation, own: &[Word]) -> Option<Word> {
     }
 }
 
-/// Whether a wrapper that leads to another machine leads to this one.
-fn leads_back(invocation: &Invocation) -> bool {
-    invocation.program == "ssh"
-        && invocation.arguments.iter().any(|word| {
-            let host = word.text.rsplit('@').next().unwrap_or_default();
-            matches!(host, "localhost" | "127.0.0.1" | "::1")
-        })
+/// Whether a wrapper that leads to another machine leads to this one, by its own words.
+fn leads_back(program: &str, own: &[Word]) -> bool {
+    let is_own = |word: &Word| {
+        let host = word.text.strip_prefix("ssh://").unwrap_or(&word.text);
+        is_here(host) || host == "::1"
+    };
+    program == "ssh" && own.iter().any(is_own)
 }
 
 /// Returns the commands of crontab lines.

@@ -143,7 +143,7 @@ impl Collector<'_> {
         }
         let of_subcommand = invocation.known().words(Fact::Output);
         for option in known.words(Fact::Output).chain(of_subcommand) {
-            if let Some(value) = invocation.value_of(&[option]) {
+            for value in invocation.values_of(&[option]) {
                 self.add(&value, Effect::Write, true);
             }
         }
@@ -200,7 +200,7 @@ impl Collector<'_> {
             {
                 self.members(&operands);
             }
-            "patch" => {
+            "patch" if !invocation.only_reads() => {
                 match operands.first() {
                     Some(file) => self.add(file, Effect::Write, false),
                     None => self.add_text(".", Effect::Restore, true),

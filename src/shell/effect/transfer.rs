@@ -3,7 +3,21 @@
 use super::{Collector, Effect};
 use crate::program::{self, Fact};
 use crate::shell::Word;
+use crate::shell::destination::is_here;
 use crate::shell::invocation::base_name;
+
+/// Returns the path of a target on another machine, `me@localhost:a`, where that is this one; it begins at home there.
+fn on_this_machine(target: &Word) -> Option<Word> {
+    let (host, path) = target.text.split_once(':')?;
+    let is_host = !host.is_empty() && !host.contains('/') && is_here(host);
+    let is_absolute = path.starts_with(['/', '~']);
+    let path = if is_absolute {
+        path.to_owned()
+    } else {
+        format!("~/{path}")
+    };
+    is_host.then(|| target.with_text(path))
+}
 
 impl Collector<'_> {
     /// Returns the directory that an option names, alone or at the end of a cluster (`-rt DIR`); of `rsync`, `-t` is another.
@@ -27,6 +41,9 @@ impl Collector<'_> {
 
     pub(super) fn copies_or_moves(&mut self, program: &str, operands: &[&Word]) {
         let invocation = self.invocation;
+        if invocation.only_tries() {
+            return;
+        }
         let target = self.target_directory(program);
         let moves =
             program::find(program).is(Fact::Moves) || invocation.has_long("--remove-source-files");
@@ -44,8 +61,11 @@ impl Collector<'_> {
             }
             _ => (operands.to_vec(), None),
         };
+        let is_remote = matches!(program, "scp" | "rsync");
+        let here = |last: &Word| is_remote.then(|| on_this_machine(last)).flatten();
+        let last = last.map(|last| here(&last).unwrap_or(last));
         if let Some(last) = &last
-            && !(last.text.contains(':') && matches!(program, "scp" | "rsync"))
+            && !(is_remote && last.text.contains(':'))
         {
             self.add(last, Effect::Write, program == "rsync");
             let mut options = invocation.before_dashes();
