@@ -108,10 +108,12 @@ pub(super) fn lists_unkept(digest: &Digest<'_>) -> bool {
             "git" => {
                 let mut operands = feeder.operands().map(|word| word.text.as_str());
                 // A pattern behind it is a choice.
+                // What it lists in another folder names other files here.
                 operands.next() == Some("ls-files")
-                    && operands.next().is_none()
-                    && !lists_chosen_products(digest, feeder)
-                    && (feeder.has_short('o') || feeder.has_word(&["--others"]))
+                    && (feeder.work_dir != digest.invocation.work_dir
+                        || operands.next().is_none()
+                            && !lists_chosen_products(digest, feeder)
+                            && (feeder.has_short('o') || feeder.has_word(&["--others"])))
             }
             "ls" => feeder.operands().any(|word| {
                 let place = place(word, feeder, &digest.analysis.surroundings);
@@ -199,15 +201,13 @@ fn takes_code(digest: &Digest<'_>) -> bool {
         })
 }
 
-/// Whether code for a framework writes rows.
-pub(super) fn writes_rows(digest: &Digest<'_>) -> bool {
-    let writes = |text: &str| {
+/// Whether code for a framework or a console of a service holds one of some words, which have no blanks.
+pub(super) fn code_holds(digest: &Digest<'_>, words: &[&str]) -> bool {
+    let holds = |text: &str| {
         let text: String = text.split_whitespace().collect();
-        let text = text.to_ascii_lowercase();
-        let mut calls = words!("writing-calls").iter();
-        calls.any(|call| text.contains(call))
+        holds_any(&text.to_ascii_lowercase(), words)
     };
-    (takes_code(digest) || digest.invocation.stdin.text().is_some()) && digest.texts().any(writes)
+    (takes_code(digest) || digest.invocation.stdin.text().is_some()) && digest.texts().any(holds)
 }
 
 /// Whether code for a framework empties tables, with all rows at once.

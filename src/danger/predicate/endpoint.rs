@@ -2,7 +2,7 @@
 
 use super::known::{is_in_made_folder, is_told};
 use crate::danger::digest::Digest;
-use crate::shell::{Invocation, Word, is_loopback};
+use crate::shell::{Invocation, Word, authority, is_loopback};
 use crate::words::{names_for, words};
 
 /// Whether an address of this machine is what a client is given, by its arguments, a variable or an alias that the line sets, and
@@ -24,8 +24,14 @@ fn is_address(word: &Word) -> bool {
 
 /// Whether a word is known, and the address in it is one of this machine.
 fn leads_here(word: &Word) -> bool {
-    let address = word.text.split_once("://").map(|(_, rest)| rest);
-    !word.dynamic && address.is_some_and(is_loopback)
+    let address = word
+        .text
+        .split_once("://")
+        .map_or(&*word.text, |(_, rest)| rest);
+    !word.dynamic
+        && (is_loopback(address)
+            || words!("mail-catchers")
+                .contains(&authority(address).split(':').next().unwrap_or_default()))
 }
 
 /// Returns the values that the line gives to the variables which a list names for this program.

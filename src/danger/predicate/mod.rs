@@ -164,6 +164,7 @@ predicates! {
     "local-cluster" Plain |d, _| naming::is_on_local_cluster(d.invocation);
     "named-for-loss" Plain |d, _| content::is_named_for_loss(d);
     "named-for-tests" Plain |d, _| naming::is_named_for_tests(d.invocation);
+    "only-asks" Plain |d, _| naming::only_asks(d.invocation);
     "open-to-all" Plain |d, _| naming::is_open_to_all(d);
     "ends-all" Plain |d, _| process::ends_all(d.invocation);
     "ends-own" Plain |d, _| process::ends_own(d);
@@ -178,6 +179,7 @@ predicates! {
     "narrowed-to-secrets" Plain |d, _| reading::is_narrowed_to_secrets(d.invocation);
     "masked" Plain |d, _| reading::is_masked(d);
     "finds-settings" Plain |d, _| reading::finds_settings(d);
+    "finds-commands" Plain reading::finds_commands;
     "secret" Plain |_, w| w.iter().any(|x| is_secret_file(&x.text));
     "secret-address" Plain |d, _| reading::is_secret_address(d.invocation);
     "secret-argument" Plain |d, _| reading::names_secret_argument(d.invocation);
@@ -251,10 +253,13 @@ predicates! {
     "clears" Plain client::clears;
     "client" Plain |d, _| client::is_client(d);
     "unknown-client" Plain |d, _| client::is_client(d) && !losses::knows(&d.invocation.program);
+    "ends-at-server" Plain |d, _| content::code_holds(d, words!("server-deletions"));
+    "mails" Plain |d, _| content::code_holds(d, words!("mailing-code"));
+    "mails-each" Plain |d, _| content::code_holds(d, words!("mailing-code")) && content::code_holds(d, words!("every-row"));
     "calls-service" Of |d, fits| service::effects(d).iter().any(|effect| fits(effect));
     "empties-tables" Plain |d, _| content::empties_tables(d);
     "given-drop" Plain |d, _| naming::is_given_drop(d);
-    "writes-rows" Plain |d, _| content::writes_rows(d);
+    "writes-rows" Plain |d, _| content::code_holds(d, words!("writing-calls"));
     "code-on-production" Plain |d, _| content::code_changes_production(d);
     "on-production" Plain |d, _| content::is_on_production(d);
     "sql-changes" Plain |d, _| content::given_texts(d).any(sql::changes_data);

@@ -5,7 +5,7 @@ use crate::danger::digest::Digest;
 use crate::danger::testing::says_test_store;
 use crate::glob::glob;
 use crate::program::{self, Fact};
-use crate::shell::{Invocation, Stdin, Word, file_name, is_loopback};
+use crate::shell::{Invocation, Stdin, Word, file_name, is_loopback, is_reader};
 use crate::words::{names_for, words};
 
 /// Whether the first word is the name of a task that drops or destroys: `db:drop`, `reset-db`, `nuke`; of a task for production
@@ -33,6 +33,18 @@ pub(super) fn is_destroying_task(invocation: &Invocation, words: &[&Word]) -> bo
             || has(&[
                 "drop", "reset", "purge", "erase", "clean", "delete", "truncate", "teardown",
             ]) && (of_store || of_production()))
+}
+
+/// Whether ansible runs a module, or a command, that only looks at machines.
+pub(super) fn only_asks(ansible: &Invocation) -> bool {
+    let module = ansible.value_of(&["-m", "--module-name"]);
+    let name = module.as_ref().and_then(|m| m.text.rsplit('.').next());
+    match name.unwrap_or("command") {
+        "command" | "raw" | "shell" => ansible
+            .value_of(&["-a", "--args"])
+            .is_some_and(|command| !command.dynamic && is_reader(&command.text)),
+        name => words!("ansible-readers").contains(&name),
+    }
 }
 
 /// Whether a program is told to work on what is there for tests: `RAILS_ENV=test`, `--env=testing`.

@@ -6,7 +6,7 @@ use crate::danger::digest::Digest;
 use crate::danger::place::Place;
 use crate::program::{self, Fact};
 use crate::secret::is_secret_file;
-use crate::shell::{Invocation, Stdin, Word};
+use crate::shell::{Invocation, Stdin, Word, file_name};
 use crate::words::holds_any;
 
 /// Whether a program reads a file by its operands or as its input.
@@ -155,10 +155,20 @@ pub(super) fn archives_over_source(digest: &Digest<'_>) -> bool {
         }
         _ => None,
     };
+    let ending = |word: &Word| {
+        let name = file_name(&word.text);
+        name.rsplit_once('.').map(|(_, ending)| ending.to_owned())
+    };
     archive.is_some_and(|archive| {
+        // What is packed is of the kind of what is there to be packed: `tar czf a.tex *.tex`.
+        let is_one_of_them = || {
+            let mut packed = digest.operands.iter();
+            let own = ending(archive);
+            packed.any(|word| word.text != archive.text && ending(word) == own)
+        };
         archive.glob
             || is_file_name(&archive.text)
                 && !is_archive(archive)
-                && digest.operands.last().is_some_and(|last| is_archive(last))
+                && (digest.operands.last().is_some_and(|last| is_archive(last)) || is_one_of_them())
     })
 }

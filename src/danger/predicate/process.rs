@@ -45,11 +45,16 @@ pub(super) fn ends_all(invocation: &Invocation) -> bool {
             }
             _ if is_option && text.starts_with("--") => has_signal |= text.starts_with("--s"),
             _ if is_option && (number.is_none() || !has_signal) => has_signal = true,
-            _ if number.is_some_and(is_of_all) => return true,
+            _ if number.is_some_and(is_of_all) || is_sum_of_numbers(text) => return true,
             _ => {}
         }
     }
     false
+}
+
+/// Whether a word is a sum of the shell in which no name stands, so that it may be any number: `$((~0))`.
+fn is_sum_of_numbers(text: &str) -> bool {
+    text.starts_with("$((") && !text.contains(char::is_alphabetic)
 }
 
 /// Returns the number of a process as C reads it (`strtol`): the digits at its beginning count.

@@ -9,7 +9,7 @@ use crate::danger::secret;
 use crate::program::{self, Fact, Program};
 use crate::search::Options;
 use crate::secret::{is_secret_file, is_secret_variable};
-use crate::shell::{Invocation, Word};
+use crate::shell::{Invocation, Word, file_name};
 use crate::words::{holds_any, words};
 
 /// Whether an argument of a program that sends names a secret file: `@.env`, `file=@.env`, `.env`.
@@ -271,6 +271,50 @@ pub(super) fn finds_settings(digest: &Digest<'_>) -> bool {
     };
     let mut parts = pattern.text.split('|');
     names(&pattern.text) || parts.all(|part| names(part.strip_suffix('\\').unwrap_or(part)))
+}
+
+/// Whether a search of a shell's history finds no more than lines with commands that it names, none of which are given secrets.
+pub(super) fn finds_commands(digest: &Digest<'_>, words: &[&Word]) -> bool {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let names_command = |part: &str| {
+        let is_plain = |c: char| is_word(c) || " -/^\\".contains(c);
+        let mut words = part.split(|c| !is_word(c)).filter(|word| word.len() > 1);
+        let with_secrets = |word: &str| {
+            words!("commands-with-secrets").contains(&word.to_ascii_lowercase().as_str())
+                || is_secret_variable(word)
+        };
+        part.chars().all(is_plain) && words.clone().count() > 0 && !words.any(with_secrets)
+    };
+    let script =
+        digest.invocation.program.ends_with("awk") || digest.invocation.program.ends_with("sed");
+    let Some((pattern, files)) = words.split_first() else {
+        return false;
+    };
+    let text = pattern.text.as_str();
+    let shows_all = digest.invocation.program.ends_with("sed") && !digest.invocation.has_short('n');
+    let text = if script {
+        let (inner, behind) = text
+            .strip_prefix('/')
+            .and_then(|t| t.rsplit_once('/'))
+            .unwrap_or_default();
+        if matches!(behind, "" | "p" | "{print}" | "{print $0}") {
+            inner
+        } else {
+            ""
+        }
+    } else {
+        text
+    };
+    let is_plain = |option: &Word| {
+        let mut letters = option.text.chars().skip(1);
+        letters.all(|letter| "EFHPhinosw".contains(letter))
+    };
+    let mut options = digest.invocation.arguments.iter().filter(|w| w.is_option());
+    let mut secrets = files.iter().filter(|file| is_secret_file(&file.text));
+    !shows_all
+        && options.all(is_plain)
+        && text.split('|').all(names_command)
+        && secrets.all(|file| file_name(&file.text).ends_with("_history"))
 }
 
 /// Whether the variables of the environment come from the pipe, with their values.

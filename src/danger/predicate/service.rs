@@ -88,10 +88,8 @@ fn effect(call: Call<'_>, text: &str) -> Option<&'static str> {
     let verbs = words!("deleting-verbs");
     let deletes = match parts.as_slice() {
         [] => false,
-        // A map and a set of JavaScript have `delete(key)` too.
         [verb] => {
-            verbs.contains(&verb.as_str())
-                && !(call.has_arguments && text.contains("require(") && verb == "delete")
+            verbs.contains(&verb.as_str()) && !(verb == "delete" && is_collection(call, text))
         }
         [verb, _, ..] if words!("asking-verbs").contains(&verb.as_str()) => false,
         [first, second, ..] => [first, second].iter().any(|verb| {
@@ -99,6 +97,30 @@ fn effect(call: Call<'_>, text: &str) -> Option<&'static str> {
         }),
     };
     deletes.then_some("deletes")
+}
+
+/// Whether what a call is of is made as a collection of JavaScript, which has `delete(key)` too.
+fn is_collection(call: Call<'_>, text: &str) -> bool {
+    let kinds = [
+        "Map",
+        "Set",
+        "WeakMap",
+        "WeakSet",
+        "URLSearchParams",
+        "Headers",
+        "FormData",
+    ];
+    let made = text.match_indices(call.of).filter_map(|(at, name)| {
+        let behind = text.get(at + name.len()..)?.trim_start();
+        behind.strip_prefix('=')?.trim_start().strip_prefix("new ")
+    });
+    // So has a server, for what it does when somebody asks it to delete.
+    matches!(call.of, "app" | "router")
+        || call.has_arguments
+            && !call.of.is_empty()
+            && made
+                .into_iter()
+                .any(|made| kinds.iter().any(|kind| made.trim_start().starts_with(kind)))
 }
 
 /// Whether a call of this name, in lower case and without underscores, sends messages to people.
