@@ -16,7 +16,7 @@ use crate::shell::{Analysis, Effect, PathEffect, lexical};
 /// Where the folder is there to be looked into, what lies in it decides. Of a link, which can be filled later, and of what is
 /// only unpacked or fetched now, nobody knows that: those may not bring what a host would load as code.
 pub(super) fn find(invocation: &Judged<'_>) -> Option<Found> {
-    let tree = invocation.tree()?;
+    let tree = invocation.tree().filter(|_| !invocation.only_tries())?;
     let base = match &tree.works_in {
         Some(dir) => invocation.path_of(dir),
         None => invocation.work_dir.clone().unwrap_or_default(),

@@ -116,7 +116,7 @@ impl<'a> Judged<'a> {
             known.is(Fact::Agent)
                 || known.is(Fact::ByEffect)
                 || code_only_reads(self)
-                || (self.only_reads()
+                || ((self.only_reads() || self.only_reads_inputs())
                     && !known.is(Fact::Language)
                     && !(is_sed && sed_scripts(self).runs_input))
         })

@@ -7,14 +7,14 @@ use super::given::Inner;
 use super::judged::Judged;
 use super::named::{named, only_list};
 use super::{brought, filled, given, rights, unseen, walk};
-use crate::program::Fact;
+use crate::program::{self, Fact};
 use crate::search::Deed;
 use crate::shell::{Invocation, Word};
 use crate::words::words;
 
 /// Finds what a program would do to the guarded files that it is given.
 pub(super) fn find(invocation: &Judged<'_>) -> Option<Found> {
-    if invocation.remote {
+    if invocation.remote || only_sees(invocation) {
         return None;
     }
     if invocation.emulated {
@@ -31,6 +31,36 @@ pub(super) fn find(invocation: &Judged<'_>) -> Option<Found> {
         .or_else(|| unseen::find(invocation))
         .or_else(|| unseen::by_code(invocation))
         .or_else(|| given::find(invocation, reads))
+}
+
+/// Whether a program runs in a container that is given folders of this machine to read alone, and no other way to it.
+fn only_sees(invocation: &Judged<'_>) -> bool {
+    let mut around = invocation
+        .wrappers
+        .iter()
+        .filter(|name| program::find(name).is(Fact::Mounts))
+        .peekable();
+    let is_read_only = |bind: Word| {
+        let options = bind.text.split(':').nth(2).unwrap_or(&bind.text);
+        let mut options = options.split(',');
+        options.any(|one| matches!(one, "ro" | "readonly" | "ro=true" | "readonly=true"))
+            && !bind.text.contains("sock")
+    };
+    around.peek().is_some()
+        && around.all(|name| {
+            let mut starters = invocation.all().filter(|i| i.program == *name);
+            starters.all(|starter| {
+                let mut binds = starter.values_of(&["-v", "--volume", "--mount"]).peekable();
+                let opens = |word: &Word| {
+                    words!("container-openings")
+                        .iter()
+                        .any(|o| word.text.starts_with(o))
+                };
+                binds.peek().is_some()
+                    && binds.all(is_read_only)
+                    && !starter.arguments.iter().any(opens)
+            })
+        })
 }
 
 /// Variables that hold a program which shows files to a person.

@@ -3,6 +3,7 @@
 use super::binary::NAMES;
 use super::found::{Found, act};
 use super::judged::Judged;
+use crate::search::read;
 use crate::words::words;
 
 const MANAGERS: &[&str] = words!("package-managers");
@@ -47,7 +48,26 @@ pub(super) fn find(invocation: &Judged<'_>) -> Option<Found> {
     }
     // The package of ours has another name.
     let brings = invocation.has_word(BRINGS) && is_named("ahp") && !only_builds(invocation);
-    brings.then(|| act("put another program in the place of `ahp`"))
+    (brings || links_program(invocation)).then(|| act("put another program in the place of `ahp`"))
+}
+
+/// Whether a package of a folder, which has a program of our name, is installed for all that runs here.
+fn links_program(invocation: &Judged<'_>) -> bool {
+    let is_for_all = invocation.has_word(&["-g", "--global", "--location=global", "link"]);
+    if !is_for_all || !matches!(invocation.program.as_str(), "bun" | "npm" | "pnpm" | "yarn") {
+        return false;
+    }
+    let says = |text: &str| {
+        text.contains("bin.ahp") || text.contains("\"bin\"") && text.contains("\"ahp\"")
+    };
+    let folders = invocation
+        .texts()
+        .filter(|text| text.starts_with(['.', '/', '~']));
+    let mut folders = folders.chain(std::iter::once("."));
+    folders.any(|dir| {
+        let settings = invocation.path_of(dir).join("package.json");
+        read(&settings).is_some_and(|text| says(&text))
+    }) || invocation.analysis.texts().any(says)
 }
 
 /// Whether what is named `ahp` is only compiled where it lies, or noted as a part of the project.

@@ -11,7 +11,7 @@ use crate::guard::entries_named;
 use crate::program::Fact;
 use crate::search::read;
 use crate::shell::{Invocation, Stdin, Surroundings, Word, analyse, lexical, may_list, shebang};
-use crate::words::holds_any;
+use crate::words::{holds_any, words};
 
 /// What judges a command line, or a script, which lies so deep in others.
 pub(super) type Judge = fn(&Line<'_>, usize) -> Option<Attempt>;
@@ -39,7 +39,8 @@ pub(super) fn find(invocation: &Judged<'_>, depth: usize, judge: Judge) -> Optio
     let run = |interpreter: &str, text: &str| run_script(&files, interpreter, text, (depth, judge));
     let mut by_variable = variables.filter_map(|(_, value)| files.text(&value.text));
     by_variable.find_map(|text| run("sh", &text)).or_else(|| {
-        if invocation.program == "patch" || is_git_apply(invocation) {
+        let is_patch = invocation.program == "patch" && !invocation.only_reads();
+        if is_patch || is_git_apply(invocation) {
             let named = invocation.operands();
             let named = named.filter_map(|word| files.text(&word.text));
             let mut patches = files.read().into_iter().chain(named);
@@ -106,6 +107,12 @@ impl Files<'_> {
                 (Some("sh"), texts)
             }
             "eval" => (Some("sh"), self.made()),
+            // The line may write such a file first.
+            _ if words!("file-list-programs").contains(&program) && !invocation.has_short('d') => {
+                let files = invocation.operands().flat_map(|word| self.texts(word));
+                let of_line = invocation.analysis.texts().map(str::to_owned);
+                (Some(program), files.chain(of_line).collect())
+            }
             _ if is_shell || code::is_interpreter(invocation) => {
                 // What an editor or a console is given is not a script.
                 let is_given = is_shell || invocation.own().is(Fact::Language);

@@ -84,6 +84,7 @@ fn sources(invocation: &Judged<'_>) -> Option<Range<usize>> {
         return match invocation.operands().next() {
             Some(script) if is_descriptor(&script.text) => line(),
             Some(script) if !script.made_by.is_empty() => Some(script.made_by.clone()),
+            Some(script) if is_copied(invocation, script) => None,
             Some(script) if is_written(invocation, script) => line(),
             Some(script) if script.text != "-" => None,
             _ => fed(),
@@ -131,6 +132,24 @@ fn runs_followed(invocation: &Judged<'_>) -> bool {
         };
         !has_links && effects.iter().filter(changes).count() == 1
     })
+}
+
+/// Whether all that this line writes to a file is a copy of another, which it does not write: what that says is judged as the
+/// script.
+fn is_copied(invocation: &Judged<'_>, file: &Word) -> bool {
+    let path = invocation.path_of(&file.text);
+    let copies = invocation.all().filter(|i| {
+        let copy = invocation.other(i);
+        let operands: Vec<&Word> = i.operands().collect();
+        matches!((i.program.as_str(), &*operands), ("cp", [source, target])
+            if copy.path_of(&target.text) == path && !source.dynamic && !is_written(&copy, source))
+    });
+    let effects = invocation.analysis.writes();
+    let written = effects
+        .iter()
+        .filter(|effect| effect.path == path || effect.inexact);
+    let (copies, written) = (copies.count(), written.count());
+    copies > 0 && copies == written
 }
 
 /// Whether a file is written by this very line.
