@@ -190,14 +190,13 @@ impl Walker<'_> {
                 let end = paren_end(chars, start + 1);
                 let inner = slice(chars, start + 3, end.saturating_sub(1));
                 let is_known = !inner.contains(['$', '`']);
-                match is_known.then(|| self.sum(&inner)).flatten() {
-                    Some(sum) => fields.push_str(&sum.to_string()),
-                    None => {
-                        // What runs inside an expression matters, whatever its value.
-                        let mut ignored = Fields::default();
-                        self.expand_into(&inner, Quoting::Double, &mut ignored);
-                        fields.unknown(&slice(chars, start, end + 1), 0..0);
-                    }
+                if let Some(sum) = is_known.then(|| self.sum(&inner)).flatten() {
+                    fields.push_str(&sum.to_string());
+                } else {
+                    // What runs inside an expression matters, whatever its value.
+                    let mut ignored = Fields::default();
+                    self.expand_into(&inner, Quoting::Double, &mut ignored);
+                    fields.unknown(&slice(chars, start, end + 1), 0..0);
                 }
                 end
             }

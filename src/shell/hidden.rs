@@ -36,7 +36,7 @@ fn words_behind(git: &Invocation, alias: &str) -> String {
         let text = || quoted_where_needed(&word.text);
         format!(" {}", if is_open { word.text.clone() } else { text() })
     });
-    words.collect()
+    words.collect::<Vec<_>>().concat()
 }
 
 /// Whether a program runs the value of a variable.

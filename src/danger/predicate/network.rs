@@ -214,7 +214,7 @@ pub(super) fn is_verified(digest: &Digest<'_>, words: &[&Word]) -> bool {
 pub(super) fn sends_file(invocation: &Invocation) -> bool {
     if matches!(invocation.program.as_str(), "wget" | "wget2") {
         let mut files = texts_of(invocation, &["--post-file", "--body-file"]);
-        return files.any(|file| file != "-" && !is_made_to_be_sent(&file));
+        return files.any(|file| file != "-");
     }
     if matches!(
         invocation.program.as_str(),
@@ -231,14 +231,7 @@ pub(super) fn sends_file(invocation: &Invocation) -> bool {
         return files.any(|(_, file)| !is_made_to_be_sent(file));
     }
     let is_fed = !invocation.fed_by.is_empty();
-    let uploads = texts_of(invocation, &["-T", "--upload-file"]);
-    // In braces stand several; a point is the input.
-    let uploads = uploads.flat_map(|value| {
-        let files = value.trim_matches(['{', '}']).split(',');
-        files.map(str::to_owned).collect::<Vec<_>>()
-    });
-    let is_input = |file: &str| matches!(file, "" | "-" | ".");
-    let (piped, uploads): (Vec<_>, Vec<_>) = uploads.partition(|file| is_input(file));
+    let mut uploads = texts_of(invocation, &["-T", "--upload-file"]);
     let bodies = texts_of(
         invocation,
         &["-d", "--data", "--data-ascii", "--data-binary", "--json"],
@@ -255,12 +248,9 @@ pub(super) fn sends_file(invocation: &Invocation) -> bool {
         let files = files.split(',').filter_map(|file| file.split(';').next());
         files.map(str::to_owned).collect::<Vec<_>>()
     });
-    let mut sent = uploads
-        .into_iter()
-        .chain(bodies)
-        .chain(encoded)
-        .chain(forms);
-    is_fed && !piped.is_empty() || sent.any(|file| !is_input(&file) && !is_made_to_be_sent(&file))
+    let mut made = bodies.chain(encoded).chain(forms);
+    uploads.any(|file| is_fed || !matches!(file.as_str(), "" | "-" | "."))
+        || made.any(|file| !matches!(file.as_str(), "" | "-") && !is_made_to_be_sent(&file))
 }
 
 /// Returns the texts that options of a command are given.

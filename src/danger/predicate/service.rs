@@ -110,7 +110,7 @@ fn is_collection(call: Call<'_>, text: &str) -> bool {
         "Headers",
         "FormData",
     ];
-    let made = text.match_indices(call.of).filter_map(|(at, name)| {
+    let mut made = text.match_indices(call.of).filter_map(|(at, name)| {
         let behind = text.get(at + name.len()..)?.trim_start();
         behind.strip_prefix('=')?.trim_start().strip_prefix("new ")
     });
@@ -118,9 +118,7 @@ fn is_collection(call: Call<'_>, text: &str) -> bool {
     matches!(call.of, "app" | "router")
         || call.has_arguments
             && !call.of.is_empty()
-            && made
-                .into_iter()
-                .any(|made| kinds.iter().any(|kind| made.trim_start().starts_with(kind)))
+            && made.any(|made| kinds.iter().any(|kind| made.trim_start().starts_with(kind)))
 }
 
 /// Whether a call of this name, in lower case and without underscores, sends messages to people.
