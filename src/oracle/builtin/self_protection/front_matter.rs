@@ -2,11 +2,12 @@
 //! govern like those of the settings, and run what they say without being judged; the words below stay free.
 
 use std::borrow::Cow;
-use std::fs::{self, DirEntry};
+use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::disk::Disk;
 use crate::glob::glob;
-use crate::guard::{GuardedDir, Places, entries_named};
+use crate::guard::{GuardedDir, Places};
 use crate::host::HOSTS;
 use crate::place::{Place, Roots};
 use crate::search::read;
@@ -38,17 +39,16 @@ impl Candidate {
     }
 }
 
-/// Returns the files that lie where such files do, none of them read; `watch` gets each folder on which that depends.
-pub(super) fn candidates(roots: &Roots, watch: &mut dyn FnMut(&Path)) -> Vec<Candidate> {
+/// Returns the files that lie where such files do, none of them read.
+pub(super) fn candidates(roots: &Roots, disk: &mut Disk<'_>) -> Vec<Candidate> {
     let mut all = Vec::new();
     for (dir, pattern) in places(roots) {
         let mut found = vec![(dir.to_owned(), false, false)];
         for part in pattern.split('/') {
             let mut below = Vec::new();
             for (dir, _, is_link) in &found {
-                watch(dir);
-                let named = links_below(dir, part).into_iter();
-                below.extend(named.map(|(path, is_next)| (path, *is_link, is_next)));
+                let named = disk.named(dir, part).into_iter();
+                below.extend(named.map(|(path, kind)| (path, *is_link, kind.is_symlink())));
             }
             found = below;
         }
@@ -58,21 +58,6 @@ pub(super) fn candidates(roots: &Roots, watch: &mut dyn FnMut(&Path)) -> Vec<Can
         }));
     }
     all
-}
-
-/// Returns what lies in a directory and has a name, which may be a pattern, and whether it is a link.
-fn links_below(dir: &Path, name: &str) -> Vec<(PathBuf, bool)> {
-    if !name.contains('*') {
-        let path = dir.join(name);
-        let about = fs::symlink_metadata(&path).ok();
-        return about
-            .map(|about| (path, about.is_symlink()))
-            .into_iter()
-            .collect();
-    }
-    let is_link = |entry: &DirEntry| entry.file_type().is_ok_and(|kind| kind.is_symlink());
-    let named = entries_named(dir, name);
-    named.map(|entry| (entry.path(), is_link(&entry))).collect()
 }
 
 /// Returns where such files may lie.
@@ -90,7 +75,7 @@ pub(super) fn may_meet(ways: &Places, names: &[String], looks_below: bool) -> bo
 }
 
 /// Whether a path is such a file, or on the way to one below the directory that its place begins at.
-fn leads_to(roots: &Roots, path: &Path) -> bool {
+pub(super) fn leads_to(roots: &Roots, path: &Path) -> bool {
     places(roots).any(|(dir, pattern)| {
         let Ok(below) = path.strip_prefix(dir) else {
             return false;
@@ -108,17 +93,30 @@ fn leads_to(roots: &Roots, path: &Path) -> bool {
 
 /// Says that a tool would write hooks at the head of such a file.
 pub(super) fn in_content<'a>(
-    roots: &Roots,
     path: &Path,
     mut texts: impl Iterator<Item = &'a str>,
+    is_one: impl FnOnce(&Path) -> bool,
 ) -> Option<&'static str> {
-    let brings = leads_to(roots, path) && texts.any(carries_hooks);
-    brings.then_some("bring hooks along that run without being judged")
+    let brings = may_be_one(path) && texts.any(carries_hooks) && is_one(path);
+    brings.then_some(BRINGS)
+}
+
+const BRINGS: &str = "bring hooks along that run without being judged";
+
+/// Whether a path may be such a file, or a folder that holds some, as far as its name tells.
+fn may_be_one(path: &Path) -> bool {
+    path.extension()
+        .is_none_or(|end| end.eq_ignore_ascii_case("md"))
 }
 
 /// Says the same of a command line, with what it copies there.
-pub(super) fn in_line(roots: &Roots, analysis: &Analysis, path: &Path) -> Option<&'static str> {
-    if !leads_to(roots, path) {
+pub(super) fn in_line(
+    roots: &Roots,
+    analysis: &Analysis,
+    path: &Path,
+    is_one: impl FnOnce(&Path) -> bool,
+) -> Option<&'static str> {
+    if !may_be_one(path) || !is_one(path) {
         return None;
     }
     let all = || analysis.invocations.iter().filter(|i| !i.remote);
@@ -137,7 +135,7 @@ pub(super) fn in_line(roots: &Roots, analysis: &Analysis, path: &Path) -> Option
             .collect::<Vec<_>>()
     });
     let brings = analysis.texts().any(carries_hooks) || named.any(|file| holds_hooks(&file, 2));
-    brings.then_some("bring hooks along that run without being judged")
+    brings.then_some(BRINGS)
 }
 
 /// Whether a file carries hooks, or one in a folder does.
