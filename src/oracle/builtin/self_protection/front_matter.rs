@@ -6,12 +6,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::disk::Disk;
+use crate::config::parse_yaml;
+use crate::diagnostic::{Diagnostic, FileId};
 use crate::glob::glob;
 use crate::guard::{GuardedDir, Places};
 use crate::host::HOSTS;
 use crate::place::{Place, Roots};
 use crate::search::read;
-use crate::shell::{Analysis, Stdin, lexical};
+use crate::shell::{Analysis, Stdin, lexical, unescape};
 
 /// How many files a command names, or a folder holds, that are looked into.
 const MOST_FILES: usize = 64;
@@ -157,24 +159,75 @@ fn holds_hooks(path: &Path, deep: usize) -> bool {
 
 /// Whether a text has a key `hooks` at its head, or, where it is but a part of a file, at the begin of a line.
 fn carries_hooks(text: &str) -> bool {
+    // Code that writes it has the end of a line as two characters.
+    has_hooks(text) || text.contains('\\') && has_hooks(&unescape(text))
+}
+
+fn has_hooks(text: &str) -> bool {
+    // However YAML spells it, it says the word, or it has an escape.
+    if !text.contains("hooks") && !text.contains('\\') {
+        return false;
+    }
     let text = text.trim_start_matches('\u{feff}');
-    let head = match text.strip_prefix("---") {
-        Some(rest) => rest.split_once("\n---").map_or(rest, |(head, _)| head),
-        None => text,
+    let (head, is_whole) = match text.strip_prefix("---") {
+        Some(rest) => (rest.split_once("\n---").map_or(rest, |(h, _)| h), true),
+        None => (text, false),
     };
-    let is_flow = head.trim_start().starts_with('{');
-    head.match_indices("hooks").any(|(at, word)| {
-        let before = head
-            .get(..at)
-            .unwrap_or_default()
-            .trim_end_matches(['"', '\'']);
-        let after = head.get(at + word.len()..).unwrap_or_default();
-        let after = after.trim_start_matches(['"', '\'', ' ', '\\']);
-        // Code that writes it has the end of a line as two characters.
-        let begins = before.is_empty() || before.ends_with('\n') || before.ends_with("\\n");
-        let is_listed = is_flow && before.trim_end().ends_with(['{', ',']);
-        after.starts_with(':') && (begins || is_listed)
-    })
+    let mut faults = Vec::new();
+    let read = parse_yaml(head, FileId::default(), &mut faults);
+    if (read.as_ref()).is_some_and(|head| head.get("hooks").is_some()) {
+        return true;
+    }
+    let is_read = read.is_some() && !faults.iter().any(Diagnostic::is_error);
+    let mut lines = head.lines();
+    !is_read && lines.any(|line| begins_hooks(if is_whole { line.trim_start() } else { line }))
+}
+
+/// Whether a line of a head that cannot be read as a whole may begin with the key.
+fn begins_hooks(line: &str) -> bool {
+    let mut rest = line;
+    let mut is_marked = false;
+    while rest.starts_with(['?', '!', '&']) {
+        is_marked = true;
+        let behind = rest.split_once(char::is_whitespace);
+        rest = behind.map_or("", |(_, rest)| rest.trim_start());
+    }
+    if rest.is_empty() || rest.starts_with(['|', '>']) {
+        return is_marked;
+    }
+    // What an alias or a merge stands for may be said elsewhere.
+    if let Some(behind) = rest.strip_prefix("<<") {
+        return behind.trim_start().starts_with(':');
+    }
+    if rest.starts_with('*') {
+        let name = rest.split_once(char::is_whitespace);
+        return name.is_some_and(|(_, rest)| rest.trim_start().starts_with(':'));
+    }
+    if rest.starts_with('{') {
+        let unquoted = rest.replace(['"', '\''], "");
+        let mut keys = unquoted.split(['{', ',']);
+        return keys.any(|key| is_key(key.trim_start(), false));
+    }
+    match rest.chars().next().filter(|c| matches!(c, '"' | '\'')) {
+        Some(quote) => {
+            let inner = rest.get(1..).unwrap_or_default();
+            let is_end =
+                |(at, _): &(usize, &str)| !inner.get(..*at).is_some_and(|b| b.ends_with('\\'));
+            let Some((end, _)) = inner.match_indices(quote).find(is_end) else {
+                return is_marked;
+            };
+            let key = inner.get(..end).unwrap_or_default();
+            let behind = inner.get(end + 1..).unwrap_or_default();
+            is_key(&format!("{}{behind}", unescape(key)), is_marked)
+        }
+        None => is_key(rest, is_marked),
+    }
+}
+
+/// Whether a text is the key `hooks` with what stands behind it.
+fn is_key(text: &str, may_be_alone: bool) -> bool {
+    let behind = text.strip_prefix("hooks").map(str::trim_start);
+    behind.is_some_and(|rest| rest.starts_with(':') || may_be_alone && rest.is_empty())
 }
 
 #[cfg(test)]
@@ -189,6 +242,30 @@ mod tests {
             "---\n{name: x, hooks: {}}\n---\n",
             "hooks:\n  Stop:\n",
             "open('a.md', 'w').write('---\\nname: x\\nhooks:\\n')",
+            // As YAML may spell it.
+            "---\n\"ho\\u006fks\": {}\n---\n",
+            "---\n\"ho\\x6fks\": {}\n---\n",
+            "---\n? hooks\n: {}\n---\n",
+            "---\n? |-\n  hooks\n: {}\n---\n",
+            "---\n?\n  hooks\n: {}\n---\n",
+            "---\n!!str hooks: {}\n---\n",
+            "---\n! hooks: {}\n---\n",
+            "---\n&a hooks: {}\n---\n",
+            "---\nx: &k hooks\n*k : {}\n---\n",
+            "---\nx: &m {hooks: {}}\n<<: *m\n---\n",
+            "---\n<<: {hooks: {}}\n---\n",
+            "---\n{\"ho\\u006fks\": {}}\n---\n",
+            "---\n  name: x\n  hooks: {}\n---\n",
+            "---\r\nname: x\r\n'hooks': {}\r\n---\r\n",
+            // As a part of a file, or with what cannot be read.
+            "\"ho\\u006fks\": {}\n",
+            "? hooks\n: {}\n",
+            "---\nname: x\ndescription: Use when: a\n\"ho\\u006fks\":\n---\n",
+            "---\ndescription: Use when: a\n!!str hooks:\n---\n",
+            "---\ndescription: Use when: a\n*k : {}\nx: &k hooks\n---\n",
+            "---\ndescription: Use when: a\n{name: x, 'hooks': {}}\n---\n",
+            "printf '---\\n\"ho\\\\u006fks\": {}\\n---\\n'",
+            "printf '---\\nho\\x6fks: {}\\n'",
         ] {
             assert!(carries_hooks(text), "{text}");
         }
@@ -197,6 +274,13 @@ mod tests {
             "# Hooks\n\nUse React hooks: useState, useEffect.\n",
             "---\nname: hooks\n---\n",
             "",
+            "---\nname: x\ndescription: Use when: hooks are asked about\n---\nwords\n",
+            "---\nname: x\nmetadata: {about: hooks}\ntags: [hooks]\n---\n",
+            "---\n\"hooks and more\": x\n---\n",
+            "- *hooks* of git: see there\n- `hooks`: what git runs\n",
+            "\"hooks\" is a word,\nand *this* one too: hooks\n",
+            "? why hooks\n! careful: hooks\n",
+            "a path of Windows: C:\\hooks\\x\n",
         ] {
             assert!(!carries_hooks(text), "{text}");
         }
