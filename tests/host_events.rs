@@ -397,8 +397,11 @@ fn a_session_keeps_its_wires_and_takes_every_other_change_of_settings() {
             reason.is_some_and(|reason| reason.contains(says)),
             "{value}"
         );
-        let doctor = world.ahp(&["doctor", "claude"]);
-        assert!(doctor.stdout.contains(says), "{value}: {}", doctor.stdout);
+        // It tries the hooks themselves, which takes its time.
+        if ["AHP_TRUST", "mod@market"].contains(&says) {
+            let doctor = world.ahp(&["doctor", "claude"]);
+            assert!(doctor.stdout.contains(says), "{value}: {}", doctor.stdout);
+        }
     }
     for (key, value) in [
         (
