@@ -22,7 +22,17 @@ pub fn short_id(id: &Uuid) -> String {
 ///
 /// The result has at most `limit` characters; steps are left out before reasons are.
 pub fn for_agent(verdict: &Verdict, limit: usize) -> String {
-    let signals = told(verdict);
+    said(&told(verdict), limit)
+}
+
+/// Says the same at a later event: without what counts at its own alone.
+pub fn for_later(verdict: &Verdict, limit: usize) -> String {
+    let mut signals = told(verdict);
+    signals.retain(|signal| signal.manner != Some(Manner::AtOnce));
+    said(&signals, limit)
+}
+
+fn said(signals: &[&Signal], limit: usize) -> String {
     for most in [50, 20, 5, 1, 0] {
         let parts: Vec<String> = signals.iter().map(|s| one(s, most)).collect();
         let text = parts.join("\n\n");
@@ -41,7 +51,7 @@ pub fn for_person(verdict: &Verdict) -> String {
     let strongest = signals.first().map_or(0, |signal| weight(signal));
     let lines: Vec<String> = signals
         .into_iter()
-        .filter(|signal| weight(signal) == strongest || warns(signal))
+        .filter(|signal| weight(signal) == strongest || signal.warns())
         .map(|signal| {
             cut(
                 &format!("ahp: {}: {}", source(signal), first_line(signal)),
@@ -52,11 +62,11 @@ pub fn for_person(verdict: &Verdict) -> String {
     lines.join("\n")
 }
 
-/// Returns what hooks have to say to the person alone, in their own words; each has at most `limit` characters.
+/// Returns what hooks have to say to the person, in their own words; each has at most `limit` characters.
 pub fn to_person_alone(verdict: &Verdict, limit: usize) -> Vec<String> {
     let signals = verdict.signals.iter();
     signals
-        .filter(|signal| signal.manner == Some(Manner::ForPerson))
+        .filter(|signal| matches!(signal.manner, Some(Manner::ForPerson | Manner::AtOnce)))
         .map(|signal| shown(&cut(&reason(signal), limit)))
         .collect()
 }
@@ -97,11 +107,6 @@ fn weight(signal: &Signal) -> u8 {
         Intensity::Prompt => 1,
         Intensity::Aid => 0,
     }
-}
-
-/// Whether a signal says something that a person should know, and goes on.
-fn warns(signal: &Signal) -> bool {
-    signal.intensity() == Intensity::Prompt && !signal.asks()
 }
 
 fn source(signal: &Signal) -> &str {

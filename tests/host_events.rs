@@ -180,6 +180,25 @@ fn subagents_of_one_session_are_counted_each_for_itself() {
 }
 
 #[test]
+fn teammates_are_counted_each_by_its_name() {
+    let world = never_lets_go();
+    let idle = |name: &str| {
+        let fields = json!({"teammate_name": name, "team_name": "web"});
+        claude(&world, "TeammateIdle", fields).code == 2
+    };
+    for _ in 0..3 {
+        let stop = json!({"agent_id": "one", "agent_type": "worker"});
+        assert!(is_held(&claude(&world, "SubagentStop", stop)));
+        assert!(idle("ui"));
+    }
+    assert!(!idle("ui"));
+    for _ in 0..3 {
+        assert!(idle("api"));
+    }
+    assert!(!idle("api"));
+}
+
+#[test]
 fn a_session_keeps_the_wires_of_every_gate_of_its_policy() {
     let world = World::new(
         "hooks:\n  pre-agent-turn-stop: [{oracle: TestGate}]\n  pre-agent-turn: [{oracle: Say, config: {text: x}}]\n",
@@ -330,6 +349,76 @@ fn a_session_keeps_its_wires_and_takes_every_other_change_of_settings() {
         assert_eq!(reply["decision"], "block", "{handler}: {kept:?}");
         let says = reply["reason"].to_string();
         assert!(says.contains("does not call this `ahp`"), "{reply}");
+    }
+    // What the session would be started with, and what it would load, decide over it as much.
+    let by_name = world.home().join("bin");
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_ahp"), {
+        fs::create_dir_all(&by_name).unwrap();
+        by_name.join("ahp")
+    })
+    .unwrap();
+    let with = |key: &str, value: Value| {
+        let mut settings = other.clone();
+        settings[key] = value;
+        let kept = changed(&settings.to_string());
+        let reply: Value = serde_json::from_str(&kept.stdout).unwrap_or_default();
+        (reply["decision"] == "block").then(|| reply["reason"].to_string())
+    };
+    let plugins = world.home().join(".claude/plugins/cache/market");
+    crate::world::write(&plugins.join("mod/1.0/hooks/register.js"), "x");
+    crate::world::write(&plugins.join("words/1.0/commands/a.md"), "x");
+    for (key, value, says) in [
+        ("env", json!({"PATH": world.path("evil")}), "PATH"),
+        ("env", json!({"PATH": "/nowhere"}), "PATH"),
+        ("env", json!({"AHP_TRUST": "all"}), "AHP_TRUST"),
+        (
+            "env",
+            json!({"AHP_ON_CONFIG_ERROR": "allow"}),
+            "AHP_ON_CONFIG_ERROR",
+        ),
+        ("env", json!({"AHP_DEPTH": "9"}), "AHP_DEPTH"),
+        ("env", json!({"HOME": "/tmp"}), "HOME"),
+        ("env", json!({"XDG_CONFIG_HOME": "/tmp"}), "XDG_CONFIG_HOME"),
+        ("env", json!({"LD_PRELOAD": "/x.so"}), "LD_PRELOAD"),
+        (
+            "env",
+            json!({"CLAUDE_CODE_PLUGIN_DIRS": "/x"}),
+            "CLAUDE_CODE_PLUGIN_DIRS",
+        ),
+        ("enabledPlugins", json!({"mod@market": true}), "mod@market"),
+        (
+            "enabledPlugins",
+            json!({"nowhere@market": true}),
+            "nowhere@market",
+        ),
+    ] {
+        let reason = with(key, value.clone());
+        assert!(
+            reason.is_some_and(|reason| reason.contains(says)),
+            "{value}"
+        );
+        // It tries the hooks themselves, which takes its time.
+        if ["AHP_TRUST", "mod@market"].contains(&says) {
+            let doctor = world.ahp(&["doctor", "claude"]);
+            assert!(doctor.stdout.contains(says), "{value}: {}", doctor.stdout);
+        }
+    }
+    for (key, value) in [
+        (
+            "env",
+            json!({"PATH": format!("{}:/usr/bin", by_name.display())}),
+        ),
+        (
+            "env",
+            json!({"RUST_LOG": "debug", "AHP_TRUST": "", "AHP_DEBUG": "1"}),
+        ),
+        ("env", json!({"HOME": world.home()})),
+        (
+            "enabledPlugins",
+            json!({"mod@market": false, "words@market": true}),
+        ),
+    ] {
+        assert_eq!(with(key, value.clone()), None, "{value}");
     }
     // A wire that stands there and stops nothing is as good as none, and `doctor` names it.
     let own = other["hooks"]["PreToolUse"][0]["hooks"][0]["command"].clone();

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::clock::Clock;
 use super::names;
-use crate::event::{Event, Trigger};
+use crate::event::{Event, Subagent, Trigger};
 use crate::fact::{Fact, FactValue, Facts};
 use crate::policy::Binding;
 use crate::secret;
@@ -214,10 +214,7 @@ pub(super) fn limit_stop_blocks(signals: &mut [Signal], facts: &Facts, most: u32
     let history = facts.history();
     // Those of no session count for the project.
     let session = event.session_id.as_deref().unwrap_or_default();
-    let agent = event
-        .subagent
-        .as_ref()
-        .and_then(|agent| agent.id.as_deref());
+    let agent = event.subagent.as_ref().and_then(Subagent::own_name);
     let in_a_row = match (event.trigger, agent) {
         (Trigger::PreAgentTurnStop, _) => history.stop_blocks(session),
         (trigger, Some(agent)) if !session.is_empty() => {

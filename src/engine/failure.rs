@@ -3,7 +3,7 @@
 use crate::event::Trigger;
 use crate::oracle::{InPlace, NotJudged, OracleError};
 use crate::policy::Binding;
-use crate::signal::{Severity, Signal, digest};
+use crate::signal::{Manner, Severity, Signal, digest};
 
 /// How a person approves what the project would run.
 pub(super) const TO_TRUST: [&str; 2] = [
@@ -61,7 +61,7 @@ pub(super) fn signal(
     let told_before = || told_before(&digest([kind, &*binding.id]));
     let signal = match in_place {
         // Nobody would ever learn that a hook, which lets pass what it fails to judge, has stopped guarding.
-        InPlace::Warn if is_hook => Signal::aid(kind, text),
+        InPlace::Warn if is_hook => Signal::aid(kind, text).manner(Manner::Warns),
         InPlace::Warn => return None,
         InPlace::PromptOnce if told_before() => return None,
         InPlace::BlockOnce if !told_before() => Signal::block(kind, text),

@@ -127,6 +127,13 @@ impl Finder {
             .chain(hooks.map(|place| GuardedDir::whole(&place.dir)))
     }
 
+    /// Returns the folders of the HOOK.md hooks; none where there is no hook.
+    pub(super) fn hook_dirs(&self) -> Vec<PathBuf> {
+        let places = self.places.iter().filter(|_| self.has_hooks());
+        let dirs = places.flat_map(|places| &places.dirs);
+        dirs.map(|place| place.dir.clone()).collect()
+    }
+
     /// Whether the trust, the hooks and the scripts that were read are still as they were.
     pub(super) fn is_current(&self) -> bool {
         let places = self.places.as_ref();

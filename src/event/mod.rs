@@ -117,6 +117,11 @@ impl Subagent {
         let names = [&self.kind, &self.name, &self.id];
         names.into_iter().find_map(Option::as_deref)
     }
+
+    /// Returns what tells it from the others of its session: its id, or its name, which is all that a teammate has.
+    pub(crate) fn own_name(&self) -> Option<&str> {
+        self.id.as_deref().or(self.name.as_deref())
+    }
 }
 
 impl Event {

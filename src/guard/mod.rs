@@ -7,10 +7,11 @@ mod repository;
 pub use self::of_git::{HOOKS, OfGit, names};
 pub use self::places::{
     GuardedDir, GuardedPlace, Places, components, entries_named, known, matches, named_below,
-    way_in,
+    of_agents, way_in,
 };
 pub use self::repository::Repository;
 
+use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use crate::config::{STATE_DIR, UNREAD};
@@ -22,8 +23,18 @@ use crate::trust::Trust;
 pub struct Guards {
     roots: Roots,
     further: Vec<GuardedDir>,
+    running: Running,
     programs: Option<(Trust, bool)>,
     places: OnceLock<Places>,
+}
+
+/// What a policy runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Running {
+    /// Folders with HOOK.md hooks; none where there is no hook.
+    pub hooks: Vec<PathBuf>,
+    /// Programs outside of the project, which may name others.
+    pub programs: Vec<PathBuf>,
 }
 
 impl Guards {
@@ -32,6 +43,10 @@ impl Guards {
         Self {
             roots,
             further,
+            running: Running {
+                hooks: Vec::new(),
+                programs: Vec::new(),
+            },
             programs: None,
             places: OnceLock::new(),
         }
@@ -42,6 +57,18 @@ impl Guards {
     pub fn with_programs(mut self, trust: Trust, may_extend: bool) -> Self {
         self.programs = Some((trust, may_extend));
         self
+    }
+
+    /// Guards what these lead to, too, wherever that is.
+    #[must_use]
+    pub fn with_running(mut self, running: Running) -> Self {
+        self.running = running;
+        self
+    }
+
+    /// Returns what the policy runs.
+    pub const fn running(&self) -> &Running {
+        &self.running
     }
 
     /// Returns the directories below which places lie.
@@ -90,6 +117,7 @@ impl PartialEq for Guards {
     fn eq(&self, other: &Self) -> bool {
         self.roots == other.roots
             && self.further == other.further
+            && self.running == other.running
             && self.programs.is_none()
             && other.programs.is_none()
     }

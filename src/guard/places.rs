@@ -76,6 +76,13 @@ pub fn known() -> impl Iterator<Item = &'static Place> {
     OWN_PLACES.iter().chain(of_hosts)
 }
 
+/// Returns those of them that the hosts of agents load code or hooks from. What git runs may be a link to a file of the project
+/// that is worked on like any other.
+pub fn of_agents() -> impl Iterator<Item = &'static Place> {
+    let hosts = HOSTS.iter().filter(|host| host.name != "git");
+    hosts.flat_map(|host| host.places())
+}
+
 /// Guarded places, found by the names of a path.
 #[derive(Debug, Default)]
 pub struct Places(Vec<Base>);

@@ -18,7 +18,7 @@ use crate::event::Trigger;
 use crate::stamp::Stamp;
 
 /// Written into each cache, so that another version's is not read.
-const FORMAT: &str = concat!("hook-md 2 ", env!("CARGO_PKG_VERSION"));
+const FORMAT: &str = concat!("hook-md 3 ", env!("CARGO_PKG_VERSION"));
 
 /// How long before the cache was written a file must have come to rest, in nanoseconds: the kernel's clock is coarse.
 const REST: i64 = 20_000_000;
@@ -32,6 +32,8 @@ pub(super) enum Reading {
     Broken {
         /// Its trigger, where that could be read.
         trigger: Option<Trigger>,
+        /// Whether it is meant as a hook.
+        is_meant: bool,
         /// Each fault on a line with its place.
         faults: Arc<[String]>,
     },

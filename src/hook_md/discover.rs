@@ -1,20 +1,16 @@
 //! Discovery: which hooks there are, reading no more of them than their front matter.
 
-use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::io::Read as _;
-use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::str::Utf8Error;
 use std::sync::Arc;
 
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
-use rustix::fs::{AtFlags, FileType, Mode, OFlags};
-use rustix::io::Errno;
 
 use super::cache::{Cache, Reading};
+use super::listing::{Found, list};
 use super::{BrokenHook, FrontMatter, Hook, Hooks, Origin, parse};
 use crate::diagnostic::SourceMap;
 use crate::stamp::Stamp;
@@ -150,11 +146,16 @@ pub fn discover(places: &Places) -> Hooks {
                         hooks.add(hook);
                     }
                 }
-                Reading::Broken { trigger, faults } => hooks.add_broken(BrokenHook {
+                Reading::Broken {
+                    trigger,
+                    is_meant,
+                    faults,
+                } => hooks.add_broken(BrokenHook {
                     name: folder,
                     dir,
                     origin: place.origin,
                     trigger,
+                    is_meant,
                     faults,
                 }),
             }
@@ -170,31 +171,6 @@ pub fn is_current(hooks: &Hooks, places: &Places) -> bool {
     now.eq(hooks.all_seen().iter().cloned())
 }
 
-/// A `HOOK.md` that was found.
-struct Found {
-    folder: String,
-    file: PathBuf,
-    stamp: Stamp,
-}
-
-/// Returns the `HOOK.md` files of a directory by the names of their folders; none where there is no directory.
-fn list(dir: &Path) -> io::Result<Vec<Found>> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let opened = match rustix::fs::open(dir, flags, Mode::empty()) {
-        Err(Errno::NOENT) => return Ok(Vec::new()),
-        opened => opened?,
-    };
-    let mut found = Vec::new();
-    for entry in rustix::fs::Dir::read_from(&opened)?.flatten() {
-        let folder = entry.file_name().to_bytes();
-        if !matches!(folder, b"." | b"..") {
-            found.extend(find(dir, &opened, folder));
-        }
-    }
-    found.sort_by(|a, b| a.folder.cmp(&b.folder));
-    Ok(found)
-}
-
 fn read_place(
     place: &Place,
     listed: io::Result<Vec<Found>>,
@@ -206,13 +182,20 @@ fn read_place(
             let fault = format!("{}: cannot be read: {error}", place.dir.display());
             let broken = Reading::Broken {
                 trigger: None,
+                is_meant: true,
                 faults: Arc::new([fault]),
             };
             return vec![(String::new(), broken)];
         }
     };
+    let (found, faulty): (Vec<_>, Vec<_>) =
+        found.into_iter().partition(|found| found.fault.is_none());
+    let faulty = faulty.into_iter().filter_map(|found| {
+        let reading = found.fault?.reading(&found.file);
+        Some((found.folder, reading))
+    });
     if found.is_empty() {
-        return Vec::new();
+        return faulty.collect();
     }
     let mut cache = Cache::load(cache_dir, &place.dir);
     let known: Vec<Option<Reading>> = found
@@ -240,24 +223,8 @@ fn read_place(
     readings
         .into_iter()
         .map(|(found, reading)| (found.folder, reading))
+        .chain(faulty)
         .collect()
-}
-
-/// Finds the `HOOK.md` of a folder. The directory is open, so that its own path is not walked for each of them.
-fn find(dir: &Path, opened: &OwnedFd, folder: &[u8]) -> Option<Found> {
-    [&b"/HOOK.md"[..], b"/hook.md"]
-        .into_iter()
-        .find_map(|name| {
-            let inside = [folder, name].concat();
-            let stat = rustix::fs::statat(opened, &inside[..], AtFlags::empty()).ok()?;
-            FileType::from_raw_mode(stat.st_mode)
-                .is_file()
-                .then(|| Found {
-                    folder: String::from_utf8_lossy(folder).into_owned(),
-                    file: dir.join(OsStr::from_bytes(&inside)),
-                    stamp: Stamp::of_stat(&stat),
-                })
-        })
 }
 
 fn read(found: &Found) -> Reading {
@@ -269,6 +236,7 @@ fn read(found: &Found) -> Reading {
     let shown = found.file.display().to_string();
     let broken = |fault: String| Reading::Broken {
         trigger: None,
+        is_meant: true,
         faults: Arc::new([fault]),
     };
     if let Err(error) = read {
@@ -289,6 +257,7 @@ fn read(found: &Found) -> Reading {
         }
         (None, None) => Reading::Broken {
             trigger: parsed.trigger,
+            is_meant: true,
             faults: parsed
                 .diagnostics
                 .iter()
@@ -318,6 +287,7 @@ pub(super) fn front_of(dir: &Path, name: &str) -> Option<FrontMatter> {
         folder: name.to_owned(),
         file,
         stamp,
+        fault: None,
     };
     match read(&found) {
         Reading::Valid(front) => Some(front),

@@ -57,6 +57,7 @@ impl Hooks {
                 dir: hook.dir.clone(),
                 origin: hook.origin,
                 trigger: Some(hook.front.trigger),
+                is_meant: true,
                 faults: Arc::new([fault]),
             });
             self.set_aside(Arc::new(hook));
@@ -165,15 +166,26 @@ impl Hooks {
         due
     }
 
-    /// Returns a prompt for each broken hook of a trigger: it does not run, and somebody should know.
+    /// Returns a prompt for each broken hook of a trigger: it does not run, and somebody should know. One whose trigger nobody
+    /// can read is told where it might have stood guard.
     pub fn invalid(&self, trigger: Trigger) -> Vec<Signal> {
         self.broken
             .iter()
-            .filter(|broken| broken.trigger == Some(trigger))
+            .filter(|broken| match broken.trigger {
+                Some(own) => own == trigger,
+                None => broken.is_meant && ANY.contains(&trigger),
+            })
             .map(BrokenHook::signal)
             .collect()
     }
 }
+
+/// Where a hook is told of whose trigger cannot be read.
+const ANY: [Trigger; 3] = [
+    Trigger::PreSession,
+    Trigger::PreAgentTurn,
+    Trigger::PreToolUse,
+];
 
 impl BrokenHook {
     /// Returns the prompt that says that the hook does not run.

@@ -7,6 +7,7 @@ mod entry_point;
 mod escapes;
 mod front_matter;
 mod hooks;
+mod listing;
 mod matcher;
 pub(crate) mod spaced_json;
 mod validate;
@@ -130,13 +131,18 @@ pub struct BrokenHook {
     pub origin: Origin,
     /// Its trigger, where that much could be read: it is told there that the hook does not run.
     pub trigger: Option<Trigger>,
+    /// Whether it is meant as a hook: a folder that merely has no `HOOK.md` may hold anything.
+    pub is_meant: bool,
     /// Every fault, each on a line with its place.
     pub faults: Arc<[String]>,
 }
 
+/// The names of the file that makes a folder a hook.
+const NAMES: [&str; 2] = ["HOOK.md", "hook.md"];
+
 /// Returns the file that makes a folder a hook.
 pub fn hook_file(dir: &Path) -> Option<PathBuf> {
-    ["HOOK.md", "hook.md"]
+    NAMES
         .into_iter()
         .map(|name| dir.join(name))
         .find(|path| path.is_file())

@@ -274,7 +274,8 @@ impl Host {
                 plan.response.context = Some(message::cut(&text, limit));
             }
         } else if fallback == Fallback::Queue {
-            plan.queue = Some(words);
+            let later = message::for_later(verdict, limit);
+            plan.queue = (!later.is_empty()).then_some(later);
         }
         // A warning that reaches the agent alone would leave the person in the dark.
         let warned = verdict.signals.iter().any(warns);
@@ -336,7 +337,7 @@ fn changes_parameters(verdict: &Verdict) -> bool {
 }
 
 fn warns(signal: &Signal) -> bool {
-    signal.intensity() >= Intensity::Prompt
+    signal.intensity() >= Intensity::Prompt || signal.warns()
 }
 
 fn append(text: &mut String, more: &[String]) {

@@ -32,7 +32,12 @@ impl KeptHooks {
         let wires = scopes.map(|scope| installer.wires(places, scope, None));
         let wires: Result<Vec<Vec<Wire>>, InstallError> = wires.collect();
         let off = installer.switched_off(places).ok()?;
-        let all = format!("{:?} {off:?} {:?}", wires.ok()?, installer.plugin(places));
+        let all = format!(
+            "{:?} {off:?} {:?} {:?}",
+            wires.ok()?,
+            installer.plugin(places),
+            installer.disarming(places)
+        );
         let whose = format!("{} {}", installer.host.name, places.roots.project.display());
         Some(Self {
             file: state_dir.join("wires").join(digest(&whose)),

@@ -1,6 +1,7 @@
 //! Install: wires hosts to `ahp` in their own settings files, and takes the wires out again.
 
 mod change;
+mod disarming;
 mod http;
 mod installer;
 mod json_hooks;
@@ -13,6 +14,7 @@ mod toml_hooks;
 mod wire;
 
 pub use self::change::{Change, backup_of};
+pub use self::disarming::{Disarming, code_in};
 pub use self::installer::Installer;
 pub use self::kept_hooks::KeptHooks;
 pub use self::line::is_ours;

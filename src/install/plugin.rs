@@ -53,7 +53,7 @@ fn says(file: &Path) -> Option<bool> {
 }
 
 /// Whether a host's name of a plugin, with the marketplace that it came from, is ours.
-fn is_ours(name: &str) -> bool {
+pub(super) fn is_ours(name: &str) -> bool {
     let name = name.split_once('@');
     name.is_some_and(|(name, _)| name == OUR_PLUGIN)
 }

@@ -109,7 +109,7 @@ impl InPlace {
     /// Returns the name as it is shown.
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Warn => "warn",
+            Self::Warn => "warn (aid)",
             Self::PromptOnce => "prompt once a session",
             Self::Prompt => "prompt",
             Self::Ask => "ask",

@@ -62,7 +62,7 @@ pub use self::path::{lexical, real};
 pub(crate) use self::reading::is_reader;
 pub(crate) use self::scripts::{Scripts, run_by, scripts};
 pub(crate) use self::sed::scripts as sed_scripts;
-pub(crate) use self::text::shebang;
+pub(crate) use self::text::{shebang, unescape};
 
 use std::path::PathBuf;
 

@@ -18,7 +18,7 @@ pub(crate) fn shebang(script: &str) -> Option<(&str, impl Iterator<Item = &str>)
 }
 
 /// Decodes the escapes of `$'…'`, `echo -e` and `printf`.
-pub(super) fn unescape(text: &str) -> String {
+pub(crate) fn unescape(text: &str) -> String {
     let chars: Vec<char> = text.chars().collect();
     let mut out = String::with_capacity(text.len());
     let mut bytes: Vec<u8> = Vec::new();

@@ -9,6 +9,11 @@ pub enum Manner {
     EndsRun,
     /// The person alone is told; where a host cannot show it, the log has it.
     ForPerson,
+    /// The person is told as well as the agent, and the operation goes on.
+    Warns,
+    /// It is said at this event, to the agent where the host takes words there and to the person, and is never kept for a later
+    /// one.
+    AtOnce,
     /// Nobody is told: it is for the log.
     ForLog,
 }

@@ -224,6 +224,12 @@ impl Signal {
         self
     }
 
+    /// Whether it says something that a person should know, and holds nothing up.
+    pub(crate) fn warns(&self) -> bool {
+        let is_prompt = self.intensity() == Intensity::Prompt && !self.asks();
+        is_prompt || self.manner == Some(Manner::Warns)
+    }
+
     /// Whether the agent is told of it.
     pub fn is_for_agent(&self) -> bool {
         !matches!(self.manner, Some(Manner::ForPerson | Manner::ForLog))

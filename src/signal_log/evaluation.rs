@@ -56,7 +56,7 @@ impl Evaluation<'_> {
         };
         let subagent = self.event.subagent.as_ref();
         let agent = cleaned(subagent.and_then(Subagent::called));
-        let agent_id = cleaned(subagent.and_then(|subagent| subagent.id.as_deref()));
+        let agent_id = cleaned(subagent.and_then(Subagent::own_name));
         serde_json::to_vec(&Body::Evaluation(Box::new(EvaluationRecord {
             digest: digest.as_str().into(),
             ahp: Some(env!("CARGO_PKG_VERSION").into()),

@@ -20,8 +20,8 @@ pub use self::hook_files::{
     bound_hook_files, hook_files_of, usual_hook_files, usual_hook_files_at_home,
 };
 pub use self::look::Look;
-pub(crate) use self::named::hook_scripts;
 pub use self::named::named_by;
+pub(crate) use self::named::{hook_scripts, is_kept, scripts_of};
 pub use self::permit::Permit;
 pub use self::store::Manifest;
 

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::hook_files_of;
 use crate::config::{Node, commands};
 use crate::glob::shell_glob;
+use crate::place::Roots;
 use crate::shell;
 use crate::shell::{Scripts, Surroundings};
 
@@ -106,6 +107,65 @@ pub(crate) fn hook_scripts(path: &Path, surroundings: &Surroundings) -> Vec<Path
     found
 }
 
+/// Where the system's own programs lie, which take the rights of root to change.
+const OF_SYSTEM: &[&str] = &["/bin", "/lib", "/nix", "/opt", "/sbin", "/usr"];
+
+/// Folders that package managers fill: what lies there is made anew at any time.
+const MADE: &[&str] = &[".venv", "node_modules", "target", "venv"];
+
+/// Whether a program of a policy stays as it is, and is not the system's.
+pub(crate) fn is_kept(program: &Path) -> bool {
+    let is_of_system = OF_SYSTEM.iter().any(|dir| program.starts_with(dir));
+    !is_of_system
+        && !program
+            .iter()
+            .any(|part| MADE.iter().any(|made| part == *made))
+}
+
+/// How many scripts are followed from one on.
+const MOST_SCRIPTS: usize = 64;
+
+/// Returns the scripts that a script names, and those that these name, wherever they lie; none of the system's own.
+pub(crate) fn scripts_of(script: &Path, roots: &Roots) -> Vec<PathBuf> {
+    let machine = Path::new("/");
+    let mut found = Vec::new();
+    let mut next = vec![script.to_owned()];
+    while let Some(path) = next.pop().filter(|_| found.len() < MOST_SCRIPTS) {
+        let first = found.len();
+        add(machine, machine, &path.to_string_lossy(), &mut found);
+        for name in found.get(first..).unwrap_or_default() {
+            let path = machine.join(name);
+            let Some(text) = text_of(&path).filter(|text| is_of_shell(&path, text)) else {
+                continue;
+            };
+            let surroundings = Surroundings {
+                work_dir: roots.project.clone(),
+                home: roots.home.clone(),
+                project_root: roots.project.clone(),
+            };
+            next.extend(shell::scripts(&text, &surroundings).run);
+        }
+    }
+    found.iter().map(|name| machine.join(name)).collect()
+}
+
+/// Whether a script is one of a shell.
+fn is_of_shell(path: &Path, text: &str) -> bool {
+    let first = text.lines().next().unwrap_or_default();
+    match first.strip_prefix("#!") {
+        Some(interpreter) => interpreter.contains("sh"),
+        None => path.extension().is_some_and(|ending| ending == "sh"),
+    }
+}
+
+/// Returns what a script says that is not too large.
+fn text_of(path: &Path) -> Option<String> {
+    let is_small = path
+        .metadata()
+        .is_ok_and(|about| about.is_file() && about.len() <= MAX_SCRIPT);
+    is_small.then(|| fs::read_to_string(path).ok()).flatten()
+}
+
 /// Returns the files of the project that a command line names when it is run in a directory.
 pub(super) fn by_command(root: &Path, dir: &Path, command: &str) -> Vec<String> {
     let mut found = Vec::new();
@@ -155,12 +215,13 @@ fn add(root: &Path, dir: &Path, name: &str, found: &mut Vec<String>) {
         return;
     };
     let path = root.join(&file);
-    if found.contains(&file) || !path.is_file() {
+    // Where the machine is the root, most programs that a script names are none of the policy.
+    let is_beyond = root == Path::new("/") && !is_kept(&path);
+    if is_beyond || found.contains(&file) || !path.is_file() {
         return;
     }
     found.push(file);
-    let small = path.metadata().is_ok_and(|meta| meta.len() <= MAX_SCRIPT);
-    let Some(text) = small.then(|| fs::read_to_string(&path).ok()).flatten() else {
+    let Some(text) = text_of(&path) else {
         return;
     };
     if is_json(&path) {

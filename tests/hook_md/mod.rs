@@ -7,6 +7,7 @@ mod order;
 mod protocol;
 mod seeds;
 mod speed;
+mod told;
 mod vocabulary;
 
 use std::path::Path;

@@ -7,6 +7,7 @@ mod everyday;
 mod fields;
 mod filters;
 mod folders;
+mod linked;
 mod prefixes;
 mod program;
 mod readers;

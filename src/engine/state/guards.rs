@@ -1,6 +1,6 @@
 //! What no agent may change while this policy is in force.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::config::Config;
 use crate::engine::builder::Shared;
@@ -9,25 +9,10 @@ use crate::engine::lookup::Finder;
 use crate::engine::origins::Origins;
 use crate::engine::past::Keeper;
 use crate::engine::places::place_of_log;
-use crate::guard::{GuardedDir, Guards};
+use crate::guard::{GuardedDir, Guards, Running};
 use crate::place::Roots;
 use crate::shell::Surroundings;
-use crate::trust::hook_scripts;
-
-/// Where the system's own programs lie, which take the rights of root to change.
-const OF_SYSTEM: &[&str] = &["/bin", "/lib", "/nix", "/opt", "/sbin", "/usr"];
-
-/// Folders that package managers fill: what lies there is made anew at any time.
-const MADE: &[&str] = &[".venv", "node_modules", "target", "venv"];
-
-/// Whether a program of a policy stays as it is, and is not the system's.
-fn is_kept(program: &Path) -> bool {
-    let is_of_system = OF_SYSTEM.iter().any(|dir| program.starts_with(dir));
-    !is_of_system
-        && !program
-            .iter()
-            .any(|part| MADE.iter().any(|made| part == *made))
-}
+use crate::trust::{hook_scripts, is_kept};
 
 /// Returns what no agent may change: what is known of our own places and of the hosts', and what this policy adds: the programs
 /// that it names, and the files that its layers may extend.
@@ -73,7 +58,16 @@ pub(super) fn guards(
         .filter(|path| !path.starts_with(shared.root()));
     let of_hooks = of_hooks.flat_map(|path| hook_scripts(path, &surroundings));
     let programs = programs.iter().cloned().chain(of_hooks);
-    let programs = programs.filter(|path| is_kept(path));
-    further.extend(programs.map(|path| GuardedDir::whole(&path)));
-    Guards::new(roots, further).with_programs(finder.trust().clone(), may_extend)
+    let programs: Vec<PathBuf> = programs.filter(|path| is_kept(path)).collect();
+    further.extend(programs.iter().map(|path| GuardedDir::whole(path)));
+    let running = Running {
+        hooks: finder.hook_dirs(),
+        programs: programs
+            .into_iter()
+            .filter(|path| !path.starts_with(shared.root()))
+            .collect(),
+    };
+    Guards::new(roots, further)
+        .with_programs(finder.trust().clone(), may_extend)
+        .with_running(running)
 }

@@ -58,6 +58,7 @@ impl State {
                 dir: hook.dir.clone(),
                 origin: hook.origin,
                 trigger: Some(hook.front.trigger),
+                is_meant: true,
                 faults: Arc::new([why.to_string()]),
             })
         });

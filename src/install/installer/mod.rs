@@ -5,6 +5,8 @@ mod own_files;
 mod requirements;
 mod settings;
 
+pub(super) use self::settings::settings_of;
+
 use std::io;
 use std::io::ErrorKind;
 use std::net::SocketAddr;
@@ -322,15 +324,6 @@ impl Installer {
             && self
                 .file(places, scope)
                 .is_ok_and(|file| read(&file).is_ok_and(|text| scripts::is_ours(&text)))
-    }
-
-    /// Returns the names of the variables that a file of the host's settings puts into its environment; none where it cannot be
-    /// read, which is told where it is looked at for hooks.
-    pub fn variables(&self, file: &Path) -> Vec<String> {
-        match self.settings.form {
-            Form::Json(_) => settings::variables(file).unwrap_or_default(),
-            _ => Vec::new(),
-        }
     }
 
     /// Whether Codex trusts the hooks of ours that stand in the settings of a scope.

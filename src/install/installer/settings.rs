@@ -57,18 +57,12 @@ pub(super) fn json_wires(file: &Path, shape: Shape) -> Result<Vec<Wire>, Install
 
 /// Returns whether a settings file says that a key is true or false; none where it does not say.
 pub(super) fn says(file: &Path, key: &str) -> Result<Option<bool>, InstallError> {
-    let settings = JsonHooks::read(file, &read(file)?)?.value();
-    Ok(settings.get(key).and_then(Value::as_bool))
+    Ok(settings_of(file)?.get(key).and_then(Value::as_bool))
 }
 
-/// Returns the names of the variables that a settings file sets.
-pub(super) fn variables(file: &Path) -> Result<Vec<String>, InstallError> {
-    let settings = JsonHooks::read(file, &read(file)?)?.value();
-    let set = settings.get("env").and_then(Value::as_object);
-    Ok(set
-        .into_iter()
-        .flat_map(|set| set.keys().cloned())
-        .collect())
+/// Returns what a settings file says.
+pub(in crate::install) fn settings_of(file: &Path) -> Result<Value, InstallError> {
+    Ok(JsonHooks::read(file, &read(file)?)?.value())
 }
 
 pub(super) fn into_codex(

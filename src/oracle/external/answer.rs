@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::event::Trigger;
+use crate::event::{Trigger, parse_json};
 use crate::hook_md::Hook;
 use crate::oracle::OracleError;
 use crate::process::{Exit, Finished};
@@ -76,19 +76,22 @@ fn said(
     if stdout.is_empty() {
         return Ok(Vec::new());
     }
-    match serde_json::from_str::<Value>(stdout) {
+    match parse_json(stdout.as_bytes()) {
         Ok(Value::Object(answer)) => answered(hook, trigger, input, &answer),
-        _ if takes_text(trigger) => Ok(vec![
-            Signal::aid("hook-context", shortened(stdout)).fingerprint([
-                "hook-context",
-                name,
-                stdout,
-            ]),
-        ]),
         _ if !is_text(stdout) => Err(OracleError::failed(format!(
-            "the hook `{name}` wrote an answer that cannot be read: {}",
+            "the hook `{name}` wrote an answer that cannot be read, or says a key twice: {}",
             one_line(stdout)
         ))),
+        _ if takes_text(trigger) => {
+            let said = Signal::aid("hook-context", shortened(stdout));
+            let said = said.fingerprint(["hook-context", name, stdout]);
+            // What is said at the end of a turn is about that turn, and not about the next prompt.
+            Ok(vec![if trigger == Trigger::PreAgentTurnStop {
+                said.manner(Manner::AtOnce)
+            } else {
+                said
+            }])
+        }
         _ => Ok(for_log("hook-log", name, [stdout])),
     }
 }

@@ -12,7 +12,7 @@ use ahp::config::{Config, Environment, Locations};
 use ahp::engine::Engine;
 use ahp::event::Trigger;
 use ahp::host::{Decoded, MOST_BYTES, Reply};
-use ahp::install::{Installer, KeptHooks, Needs};
+use ahp::install::{Disarming, Installer, KeptHooks, Needs};
 use ahp::process::depth;
 use ahp::signal::Signal;
 use ahp::verdict::Verdict;
@@ -122,7 +122,20 @@ pub(crate) fn settings_changed(
             let needs = engine.map_or_else(|_| Needs::none(), |engine| install::surely(&engine));
             let state_dir = here.state_dir.as_deref();
             let hooks = state_dir.and_then(|dir| KeptHooks::of(&installer, &places, dir));
-            let Some(why) = installer.is_undone(&places, &needs, judge) else {
+            // What this process was started with is in force already.
+            let is_new = |found: &Disarming| {
+                let value = found.value.as_deref();
+                value.is_none() || environment.get(&found.name) != value
+            };
+            let disarming = || installer.disarming(&places).into_iter().find(is_new);
+            let undone = installer.is_undone(&places, &needs, judge).or_else(|| {
+                Some(format!(
+                    "{}: take it out, or look at it and run `ahp install {}`, which takes it as it stands",
+                    disarming()?,
+                    installer.host.name
+                ))
+            });
+            let Some(why) = undone else {
                 if let Some(hooks) = hooks {
                     hooks.keep();
                 }

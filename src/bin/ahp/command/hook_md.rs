@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use ahp::diagnostic::{Diagnostic, SourceMap};
 use ahp::event::Trigger;
-use ahp::hook_md::{self, Hook, entry_point};
+use ahp::hook_md::{self, Hook, Origin, Places, entry_point};
 use ahp::trust::Trust;
 use comfy_table::Table;
 use serde_json::json;
@@ -213,12 +213,12 @@ fn folders_of(path: &Path) -> Result<Vec<PathBuf>, String> {
     if hook_md::hook_file(&full).is_some() {
         return Ok(vec![full]);
     }
-    let entries = fs::read_dir(&full).map_err(|error| format!("`{}`: {error}", path.display()))?;
-    let mut folders: Vec<_> = entries
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(|dir| hook_md::hook_file(dir).is_some())
-        .collect();
+    let places = Places::default().named(full.clone(), Origin::Further);
+    let hooks = hook_md::discover(&places);
+    let meant = hooks.broken().iter().filter(|broken| broken.is_meant);
+    let meant = meant.map(|broken| broken.dir.clone());
+    let valid = hooks.all().iter().map(|hook| hook.dir.clone());
+    let mut folders: Vec<_> = valid.chain(meant).collect();
     folders.sort();
     if folders.is_empty() {
         return Err(format!(
@@ -231,7 +231,13 @@ fn folders_of(path: &Path) -> Result<Vec<PathBuf>, String> {
 
 /// Checks one hook and tells its faults; returns whether it can run.
 fn is_valid(folder: &Path) -> Result<bool, String> {
-    let file = hook_md::hook_file(folder).unwrap_or_else(|| folder.join("HOOK.md"));
+    let Some(file) = hook_md::hook_file(folder) else {
+        let shown = folder.display();
+        output::error(format!(
+            "error: `{shown}` has no regular file `HOOK.md` that can be read"
+        ));
+        return Ok(false);
+    };
     let text = fs::read(&file).map_err(|error| format!("`{}`: {error}", file.display()))?;
     let (text, garbled) = hook_md::readable(&text);
     let name = folder

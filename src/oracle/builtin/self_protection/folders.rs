@@ -47,7 +47,7 @@ impl Guarded<'_> {
             }
             let places = self.places(&names, true);
             let places = places.flat_map(|places| places.along(&names, inexact));
-            let targets = self.links().along(&names, inexact);
+            let targets = self.links(dir).targets.along(&names, inexact);
             let mut below = places
                 .chain(targets)
                 .filter(|place| place.depth() > names.len());
@@ -67,7 +67,7 @@ impl Guarded<'_> {
         let mut add = |dir: &Path| {
             let names = components(dir);
             let places = self.places(&names, true).flat_map(Places::iter);
-            let places = places.chain(self.links().iter());
+            let places = places.chain(self.links(dir).targets.iter());
             let met = places.filter(|place| {
                 let (base, mut parts) = place.way();
                 let is_below = place.is_below(&names) && place.depth() > names.len();

@@ -2,15 +2,18 @@
 //! govern like those of the settings, and run what they say without being judged; the words below stay free.
 
 use std::borrow::Cow;
-use std::fs::{self, DirEntry};
+use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::disk::Disk;
+use crate::config::parse_yaml;
+use crate::diagnostic::{Diagnostic, FileId};
 use crate::glob::glob;
-use crate::guard::{GuardedDir, Places, entries_named};
+use crate::guard::{GuardedDir, Places};
 use crate::host::HOSTS;
 use crate::place::{Place, Roots};
 use crate::search::read;
-use crate::shell::{Analysis, Stdin, lexical};
+use crate::shell::{Analysis, Stdin, lexical, unescape};
 
 /// How many files a command names, or a folder holds, that are looked into.
 const MOST_FILES: usize = 64;
@@ -38,17 +41,16 @@ impl Candidate {
     }
 }
 
-/// Returns the files that lie where such files do, none of them read; `watch` gets each folder on which that depends.
-pub(super) fn candidates(roots: &Roots, watch: &mut dyn FnMut(&Path)) -> Vec<Candidate> {
+/// Returns the files that lie where such files do, none of them read.
+pub(super) fn candidates(roots: &Roots, disk: &mut Disk<'_>) -> Vec<Candidate> {
     let mut all = Vec::new();
     for (dir, pattern) in places(roots) {
         let mut found = vec![(dir.to_owned(), false, false)];
         for part in pattern.split('/') {
             let mut below = Vec::new();
             for (dir, _, is_link) in &found {
-                watch(dir);
-                let named = links_below(dir, part).into_iter();
-                below.extend(named.map(|(path, is_next)| (path, *is_link, is_next)));
+                let named = disk.named(dir, part).into_iter();
+                below.extend(named.map(|(path, kind)| (path, *is_link, kind.is_symlink())));
             }
             found = below;
         }
@@ -58,21 +60,6 @@ pub(super) fn candidates(roots: &Roots, watch: &mut dyn FnMut(&Path)) -> Vec<Can
         }));
     }
     all
-}
-
-/// Returns what lies in a directory and has a name, which may be a pattern, and whether it is a link.
-fn links_below(dir: &Path, name: &str) -> Vec<(PathBuf, bool)> {
-    if !name.contains('*') {
-        let path = dir.join(name);
-        let about = fs::symlink_metadata(&path).ok();
-        return about
-            .map(|about| (path, about.is_symlink()))
-            .into_iter()
-            .collect();
-    }
-    let is_link = |entry: &DirEntry| entry.file_type().is_ok_and(|kind| kind.is_symlink());
-    let named = entries_named(dir, name);
-    named.map(|entry| (entry.path(), is_link(&entry))).collect()
 }
 
 /// Returns where such files may lie.
@@ -90,7 +77,7 @@ pub(super) fn may_meet(ways: &Places, names: &[String], looks_below: bool) -> bo
 }
 
 /// Whether a path is such a file, or on the way to one below the directory that its place begins at.
-fn leads_to(roots: &Roots, path: &Path) -> bool {
+pub(super) fn leads_to(roots: &Roots, path: &Path) -> bool {
     places(roots).any(|(dir, pattern)| {
         let Ok(below) = path.strip_prefix(dir) else {
             return false;
@@ -108,17 +95,30 @@ fn leads_to(roots: &Roots, path: &Path) -> bool {
 
 /// Says that a tool would write hooks at the head of such a file.
 pub(super) fn in_content<'a>(
-    roots: &Roots,
     path: &Path,
     mut texts: impl Iterator<Item = &'a str>,
+    is_one: impl FnOnce(&Path) -> bool,
 ) -> Option<&'static str> {
-    let brings = leads_to(roots, path) && texts.any(carries_hooks);
-    brings.then_some("bring hooks along that run without being judged")
+    let brings = may_be_one(path) && texts.any(carries_hooks) && is_one(path);
+    brings.then_some(BRINGS)
+}
+
+const BRINGS: &str = "bring hooks along that run without being judged";
+
+/// Whether a path may be such a file, or a folder that holds some, as far as its name tells.
+fn may_be_one(path: &Path) -> bool {
+    path.extension()
+        .is_none_or(|end| end.eq_ignore_ascii_case("md"))
 }
 
 /// Says the same of a command line, with what it copies there.
-pub(super) fn in_line(roots: &Roots, analysis: &Analysis, path: &Path) -> Option<&'static str> {
-    if !leads_to(roots, path) {
+pub(super) fn in_line(
+    roots: &Roots,
+    analysis: &Analysis,
+    path: &Path,
+    is_one: impl FnOnce(&Path) -> bool,
+) -> Option<&'static str> {
+    if !may_be_one(path) || !is_one(path) {
         return None;
     }
     let all = || analysis.invocations.iter().filter(|i| !i.remote);
@@ -137,7 +137,7 @@ pub(super) fn in_line(roots: &Roots, analysis: &Analysis, path: &Path) -> Option
             .collect::<Vec<_>>()
     });
     let brings = analysis.texts().any(carries_hooks) || named.any(|file| holds_hooks(&file, 2));
-    brings.then_some("bring hooks along that run without being judged")
+    brings.then_some(BRINGS)
 }
 
 /// Whether a file carries hooks, or one in a folder does.
@@ -159,24 +159,75 @@ fn holds_hooks(path: &Path, deep: usize) -> bool {
 
 /// Whether a text has a key `hooks` at its head, or, where it is but a part of a file, at the begin of a line.
 fn carries_hooks(text: &str) -> bool {
+    // Code that writes it has the end of a line as two characters.
+    has_hooks(text) || text.contains('\\') && has_hooks(&unescape(text))
+}
+
+fn has_hooks(text: &str) -> bool {
+    // However YAML spells it, it says the word, or it has an escape.
+    if !text.contains("hooks") && !text.contains('\\') {
+        return false;
+    }
     let text = text.trim_start_matches('\u{feff}');
-    let head = match text.strip_prefix("---") {
-        Some(rest) => rest.split_once("\n---").map_or(rest, |(head, _)| head),
-        None => text,
+    let (head, is_whole) = match text.strip_prefix("---") {
+        Some(rest) => (rest.split_once("\n---").map_or(rest, |(h, _)| h), true),
+        None => (text, false),
     };
-    let is_flow = head.trim_start().starts_with('{');
-    head.match_indices("hooks").any(|(at, word)| {
-        let before = head
-            .get(..at)
-            .unwrap_or_default()
-            .trim_end_matches(['"', '\'']);
-        let after = head.get(at + word.len()..).unwrap_or_default();
-        let after = after.trim_start_matches(['"', '\'', ' ', '\\']);
-        // Code that writes it has the end of a line as two characters.
-        let begins = before.is_empty() || before.ends_with('\n') || before.ends_with("\\n");
-        let is_listed = is_flow && before.trim_end().ends_with(['{', ',']);
-        after.starts_with(':') && (begins || is_listed)
-    })
+    let mut faults = Vec::new();
+    let read = parse_yaml(head, FileId::default(), &mut faults);
+    if (read.as_ref()).is_some_and(|head| head.get("hooks").is_some()) {
+        return true;
+    }
+    let is_read = read.is_some() && !faults.iter().any(Diagnostic::is_error);
+    let mut lines = head.lines();
+    !is_read && lines.any(|line| begins_hooks(if is_whole { line.trim_start() } else { line }))
+}
+
+/// Whether a line of a head that cannot be read as a whole may begin with the key.
+fn begins_hooks(line: &str) -> bool {
+    let mut rest = line;
+    let mut is_marked = false;
+    while rest.starts_with(['?', '!', '&']) {
+        is_marked = true;
+        let behind = rest.split_once(char::is_whitespace);
+        rest = behind.map_or("", |(_, rest)| rest.trim_start());
+    }
+    if rest.is_empty() || rest.starts_with(['|', '>']) {
+        return is_marked;
+    }
+    // What an alias or a merge stands for may be said elsewhere.
+    if let Some(behind) = rest.strip_prefix("<<") {
+        return behind.trim_start().starts_with(':');
+    }
+    if rest.starts_with('*') {
+        let name = rest.split_once(char::is_whitespace);
+        return name.is_some_and(|(_, rest)| rest.trim_start().starts_with(':'));
+    }
+    if rest.starts_with('{') {
+        let unquoted = rest.replace(['"', '\''], "");
+        let mut keys = unquoted.split(['{', ',']);
+        return keys.any(|key| is_key(key.trim_start(), false));
+    }
+    match rest.chars().next().filter(|c| matches!(c, '"' | '\'')) {
+        Some(quote) => {
+            let inner = rest.get(1..).unwrap_or_default();
+            let is_end =
+                |(at, _): &(usize, &str)| !inner.get(..*at).is_some_and(|b| b.ends_with('\\'));
+            let Some((end, _)) = inner.match_indices(quote).find(is_end) else {
+                return is_marked;
+            };
+            let key = inner.get(..end).unwrap_or_default();
+            let behind = inner.get(end + 1..).unwrap_or_default();
+            is_key(&format!("{}{behind}", unescape(key)), is_marked)
+        }
+        None => is_key(rest, is_marked),
+    }
+}
+
+/// Whether a text is the key `hooks` with what stands behind it.
+fn is_key(text: &str, may_be_alone: bool) -> bool {
+    let behind = text.strip_prefix("hooks").map(str::trim_start);
+    behind.is_some_and(|rest| rest.starts_with(':') || may_be_alone && rest.is_empty())
 }
 
 #[cfg(test)]
@@ -191,6 +242,30 @@ mod tests {
             "---\n{name: x, hooks: {}}\n---\n",
             "hooks:\n  Stop:\n",
             "open('a.md', 'w').write('---\\nname: x\\nhooks:\\n')",
+            // As YAML may spell it.
+            "---\n\"ho\\u006fks\": {}\n---\n",
+            "---\n\"ho\\x6fks\": {}\n---\n",
+            "---\n? hooks\n: {}\n---\n",
+            "---\n? |-\n  hooks\n: {}\n---\n",
+            "---\n?\n  hooks\n: {}\n---\n",
+            "---\n!!str hooks: {}\n---\n",
+            "---\n! hooks: {}\n---\n",
+            "---\n&a hooks: {}\n---\n",
+            "---\nx: &k hooks\n*k : {}\n---\n",
+            "---\nx: &m {hooks: {}}\n<<: *m\n---\n",
+            "---\n<<: {hooks: {}}\n---\n",
+            "---\n{\"ho\\u006fks\": {}}\n---\n",
+            "---\n  name: x\n  hooks: {}\n---\n",
+            "---\r\nname: x\r\n'hooks': {}\r\n---\r\n",
+            // As a part of a file, or with what cannot be read.
+            "\"ho\\u006fks\": {}\n",
+            "? hooks\n: {}\n",
+            "---\nname: x\ndescription: Use when: a\n\"ho\\u006fks\":\n---\n",
+            "---\ndescription: Use when: a\n!!str hooks:\n---\n",
+            "---\ndescription: Use when: a\n*k : {}\nx: &k hooks\n---\n",
+            "---\ndescription: Use when: a\n{name: x, 'hooks': {}}\n---\n",
+            "printf '---\\n\"ho\\\\u006fks\": {}\\n---\\n'",
+            "printf '---\\nho\\x6fks: {}\\n'",
         ] {
             assert!(carries_hooks(text), "{text}");
         }
@@ -199,6 +274,13 @@ mod tests {
             "# Hooks\n\nUse React hooks: useState, useEffect.\n",
             "---\nname: hooks\n---\n",
             "",
+            "---\nname: x\ndescription: Use when: hooks are asked about\n---\nwords\n",
+            "---\nname: x\nmetadata: {about: hooks}\ntags: [hooks]\n---\n",
+            "---\n\"hooks and more\": x\n---\n",
+            "- *hooks* of git: see there\n- `hooks`: what git runs\n",
+            "\"hooks\" is a word,\nand *this* one too: hooks\n",
+            "? why hooks\n! careful: hooks\n",
+            "a path of Windows: C:\\hooks\\x\n",
         ] {
             assert!(!carries_hooks(text), "{text}");
         }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use foldhash::fast::RandomState;
 
 use super::binary::NAMES;
-use super::look::{Carriers, Grounds, LastLook, Links, Look, Seen};
+use super::look::{Carriers, Grounds, LastLook, Links, Look, Reach, Seen};
 use super::{binary, front_matter};
 use crate::glob::shell_glob;
 use crate::guard::{GuardedDir, GuardedPlace, Guards, Places, components};
@@ -40,6 +40,8 @@ pub(super) struct Guarded<'a> {
     look: OnceCell<Arc<Seen<Look>>>,
     /// Taken when something is asked about that a guarded place may lead to.
     links: OnceCell<Arc<Seen<Links>>>,
+    /// Taken when that lies outside of the project.
+    far_links: OnceCell<Arc<Seen<Links>>>,
     /// Taken when something is asked about that a file with hooks at its head may be.
     carriers: OnceCell<Arc<Seen<Carriers>>>,
     /// What is known of the paths of this event.
@@ -74,6 +76,7 @@ impl<'a> Guarded<'a> {
             workspace,
             look: OnceCell::new(),
             links: OnceCell::new(),
+            far_links: OnceCell::new(),
             carriers: OnceCell::new(),
             kinds: RefCell::default(),
             scripts: RefCell::default(),
@@ -127,11 +130,17 @@ impl<'a> Guarded<'a> {
             .get_or_init(|| self.last.look.get(&self.grounds, look))
     }
 
-    /// Returns what guarded places lead to through links.
-    pub(super) fn links(&self) -> &Places {
-        let look = |watched: &mut _| Links::new(&self.grounds, self.look(), watched);
-        let links = || self.last.links.get(&self.grounds, look);
-        &self.links.get_or_init(links).0
+    /// Returns what guarded places lead to through links, as far as a path may be that.
+    pub(super) fn links(&self, path: &Path) -> &Links {
+        let is_device = path.parent() == Some(Path::new("/dev"));
+        let is_near = path.is_relative() || path.starts_with(self.root()) || is_device;
+        let (seen, last, reach) = if is_near {
+            (&self.links, &self.last.links, Reach::Project)
+        } else {
+            (&self.far_links, &self.last.far_links, Reach::Machine)
+        };
+        let look = |watched: &mut _| Links::new(&self.grounds, self.look(), reach, watched);
+        seen.get_or_init(|| last.get(&self.grounds, look))
     }
 
     /// Returns all places of which one may be what a path names that is given by its names, or lie below it.
@@ -224,8 +233,8 @@ impl<'a> Guarded<'a> {
         let meets = |path: &Path| {
             let names = components(path);
             self.meets(path, &names, takes_all, inexact).or_else(|| {
-                let targets = leads().then(|| self.links())?;
-                along(targets, &names, takes_all, inexact)
+                let links = leads().then(|| self.links(path))?;
+                along(&links.targets, &names, takes_all, inexact)
             })
         };
         meets(path).or_else(|| meets(&followed?))
@@ -331,7 +340,7 @@ impl<'a> Guarded<'a> {
                         || (path.is_dir()
                             && FILES.iter().any(|f| named(f) && holds_file(&path, f))))
             };
-            let targets = self.links().iter();
+            let targets = self.links(path).targets.iter();
             return self
                 .places(above, true)
                 .flat_map(Places::iter)

@@ -1,6 +1,6 @@
 //! What a tool call would do to what is guarded.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
@@ -25,7 +25,7 @@ pub(super) fn by_tool(guarded: &Guarded<'_>, facts: &Facts, tool: &ToolView) -> 
         let path = lexical(path, guarded.root(), guarded.home());
         let content = || tool.content.as_deref().into_iter();
         let what = disarm::in_content(&path, content())
-            .or_else(|| front_matter::in_content(guarded.roots(), &path, content()));
+            .or_else(|| front_matter::in_content(&path, content(), |path| is_words(guarded, path)));
         let found = match what {
             Some(what) => (what.to_owned(), Some(path)),
             None => on("change {}", guarded.covers(&path)?),
@@ -33,6 +33,15 @@ pub(super) fn by_tool(guarded: &Guarded<'_>, facts: &Facts, tool: &ToolView) -> 
         Some(Attempt::of(name, found))
     });
     by_path.or_else(|| by_unknown(guarded, facts, tool))
+}
+
+/// Whether a path leads to a file of words for an agent, by a link too.
+fn is_words(guarded: &Guarded<'_>, path: &Path) -> bool {
+    let leads = |path: &Path| {
+        let mut words = guarded.links(path).words.iter();
+        front_matter::leads_to(guarded.roots(), path) || words.any(|file| file.starts_with(path))
+    };
+    leads(path) || guarded.followed(path).is_some_and(|path| leads(&path))
 }
 
 /// Judges a tool that is not known to only look, by every field that names a file, whatever it is called.
@@ -131,8 +140,11 @@ pub(super) fn by_shell(line: &Line<'_>, depth: usize) -> Option<Attempt> {
     let effects = analysis.writes().into_iter();
     for effect in effects.filter(|effect| !is_of_search(effect)) {
         let brought = || {
-            disarm::in_content(&effect.path, analysis.texts())
-                .or_else(|| front_matter::in_line(guarded.roots(), analysis, &effect.path))
+            disarm::in_content(&effect.path, analysis.texts()).or_else(|| {
+                front_matter::in_line(guarded.roots(), analysis, &effect.path, |path| {
+                    is_words(guarded, path)
+                })
+            })
         };
         if effect.effect == Effect::Write
             && let Some(what) = brought()

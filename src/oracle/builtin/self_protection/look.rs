@@ -1,21 +1,21 @@
 //! Look: what the file system says of the guarded places, kept from event to event for as long as it holds.
 
-use std::collections::HashMap;
-use std::fs;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::disk::{Disk, Watched};
 use super::{binary, front_matter};
-use crate::guard::{GuardedDir, GuardedPlace, Guards, OfGit, Places};
+use crate::guard::{GuardedDir, Guards, OfGit, Places, of_agents};
 use crate::shell::real;
-use crate::stamp::Stamp;
+use crate::trust::scripts_of;
 
 /// What was last seen.
 #[derive(Debug, Default)]
 pub(super) struct LastLook {
     pub(super) look: Last<Look>,
     pub(super) links: Last<Links>,
+    pub(super) far_links: Last<Links>,
     pub(super) carriers: Last<Carriers>,
 }
 
@@ -112,20 +112,26 @@ pub(super) struct Dir {
     pub(super) is_real: bool,
 }
 
+/// Where links are looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// On the ways to guarded places, and in the project.
+    Project,
+    /// In every guarded folder, too.
+    Machine,
+}
+
 /// What guarded places lead to through links.
 #[derive(Debug)]
-pub(super) struct Links(pub(super) Places);
+pub(super) struct Links {
+    pub(super) targets: Places,
+    /// The files of words for an agent that links lead to.
+    pub(super) words: Vec<PathBuf>,
+}
 
 /// The files of words for an agent that carry hooks.
 #[derive(Debug)]
 pub(super) struct Carriers(pub(super) Places);
-
-/// Directories as they were, and links with where they led.
-#[derive(Debug, Default)]
-pub(super) struct Watched {
-    dirs: Vec<(PathBuf, Option<Stamp>)>,
-    links: Vec<(PathBuf, PathBuf)>,
-}
 
 impl Look {
     pub(super) fn new(grounds: &Grounds, watched: &mut Watched) -> Self {
@@ -218,104 +224,83 @@ impl Dir {
 }
 
 impl Links {
-    pub(super) fn new(grounds: &Grounds, look: &Look, watched: &mut Watched) -> Self {
+    /// Follows every link that lies on the way to a guarded place. Those among what lies in guarded folders, and the scripts that
+    /// what runs names, are found in the project alone, or, where `reach` says so, wherever they are.
+    pub(super) fn new(grounds: &Grounds, look: &Look, reach: Reach, watched: &mut Watched) -> Self {
         let guards = &grounds.guards;
-        let root = &guards.roots().project;
+        let roots = guards.roots();
         let policy = guards.further().map(|guarded| &guarded.dir);
         for path in grounds.further.iter().chain(policy) {
             let above = path.ancestors().skip(1);
-            let of_project = above.clone().take_while(|dir| dir.starts_with(root));
+            let of_project = above
+                .clone()
+                .take_while(|dir| dir.starts_with(&roots.project));
             above
                 .take(1)
                 .chain(of_project)
                 .for_each(|dir| watched.add(dir));
         }
-        let candidates = front_matter::candidates(guards.roots(), &mut |dir| watched.add(dir));
-        let linked = candidates.iter().filter(|file| file.is_linked);
-        let mut carriers = Vec::new();
-        for file in linked {
-            watched.add(&file.path);
-            if file.carries_hooks() {
-                carriers.extend(GuardedDir::file(&file.path));
-            }
+        let mut disk = Disk::new(watched);
+        let candidates = front_matter::candidates(roots, &mut disk);
+        let linked: Vec<_> = candidates
+            .into_iter()
+            .filter(|file| file.is_linked)
+            .collect();
+        for file in &linked {
+            disk.watched.add(&file.path);
         }
-        let carriers: Places = carriers.into_iter().collect();
-        let mut known = HashMap::new();
+        let carrying = linked.iter().filter(|file| file.carries_hooks());
+        let carriers: Places = carrying
+            .filter_map(|file| GuardedDir::file(&file.path))
+            .collect();
+        let is_wide = reach == Reach::Machine;
         let places = guards.places().iter().chain(look.places.iter());
         for place in places.chain(carriers.iter()) {
-            if is_linked(place, &mut known, watched) {
-                watched.add_link(place.path());
+            let (dir, names) = place.way();
+            disk.follow(dir, &names.collect::<Vec<_>>(), is_wide);
+        }
+        let folders = GuardedDir::all(roots, of_agents());
+        for guarded in folders.filter(|guarded| is_wide || guarded.dir == roots.project) {
+            for name in &guarded.names {
+                let names: Vec<_> = name.names().collect();
+                for folder in disk.follow(&guarded.dir, &names, is_wide) {
+                    if disk.is_dir(&folder) {
+                        disk.enter(&folder);
+                    }
+                }
             }
         }
-        let targets = watched.links.iter();
-        Self(
-            targets
-                .map(|(_, target)| GuardedDir::whole(target))
-                .collect(),
-        )
-    }
-}
-
-/// Whether there is a link on the way to a place from the directory that it is known to lie below.
-fn is_linked(
-    place: GuardedPlace<'_>,
-    known: &mut HashMap<PathBuf, Option<bool>>,
-    watched: &mut Watched,
-) -> bool {
-    // Whether a path is a link; none where nothing is there.
-    let mut is_link = |path: &Path| {
-        if let Some(known) = known.get(path) {
-            return *known;
+        let running = guards.running();
+        let mut scripts = running.programs.clone();
+        for dir in &running.hooks {
+            scripts.extend(disk.enter(dir));
         }
-        let found = fs::symlink_metadata(path).ok().map(|m| m.is_symlink());
-        known.insert(path.to_owned(), found);
-        found
-    };
-    let (dir, names) = place.way();
-    let mut path = dir.to_owned();
-    let mut is_linked = is_link(&path).unwrap_or(false);
-    for name in names {
-        watched.add(&path);
-        path.push(name);
-        match is_link(&path) {
-            Some(is_link) => is_linked |= is_link,
-            None => break,
+        let mut targets: Vec<GuardedDir> = Vec::new();
+        if is_wide {
+            for script in &scripts {
+                watched.add(script);
+                let named = scripts_of(script, roots);
+                targets.extend(named.iter().map(|path| GuardedDir::whole(path)));
+            }
+        }
+        let links = watched.links.iter();
+        targets.extend(links.map(|(_, target)| GuardedDir::whole(target)));
+        Self {
+            targets: targets.into_iter().collect(),
+            words: linked.iter().map(|file| real(&file.path)).collect(),
         }
     }
-    is_linked
 }
 
 impl Carriers {
     pub(super) fn new(grounds: &Grounds, watched: &mut Watched) -> Self {
         let roots = grounds.guards.roots();
-        let candidates = front_matter::candidates(roots, &mut |dir| watched.add(dir));
+        let candidates = front_matter::candidates(roots, &mut Disk::new(watched));
         let files = candidates.iter().filter(|file| {
             watched.add(&file.path);
             file.carries_hooks()
         });
         let files = files.filter_map(|file| GuardedDir::file(&file.path));
         Self(files.collect())
-    }
-}
-
-impl Watched {
-    fn add(&mut self, dir: &Path) {
-        if !self.dirs.iter().any(|(watched, _)| watched == dir) {
-            self.dirs.push((dir.to_owned(), Stamp::at(dir)));
-        }
-    }
-
-    fn add_link(&mut self, path: PathBuf) {
-        if !self.links.iter().any(|(known, _)| *known == path) {
-            let target = real(&path);
-            self.links.push((path, target));
-        }
-    }
-
-    fn holds(&self) -> bool {
-        self.dirs
-            .iter()
-            .all(|(dir, stamp)| Stamp::at(dir) == *stamp)
-            && (self.links.iter()).all(|(path, target)| real(path) == *target)
     }
 }

@@ -8,6 +8,7 @@ mod changed;
 mod clean;
 mod code;
 mod disarm;
+mod disk;
 mod fields;
 mod filled;
 mod folders;

@@ -38,8 +38,15 @@ const HARMLESS: &[&str] = words!("own-harmless");
 /// The commands behind whose `--` another program stands, which is judged by itself.
 const STARTERS: &[&str] = &["exec", "mcp", "shield"];
 
-/// The same of `ahp log`.
-const HARMLESS_OF_LOG: &[&str] = &["export", "report", "show", "stats", "tail", "verify"];
+/// The same of commands that have others, each with those.
+const HARMLESS_OF: &[(&str, &[&str])] = &[
+    ("hook-md", &["list", "validate"]),
+    (
+        "log",
+        &["export", "report", "show", "stats", "tail", "verify"],
+    ),
+    ("oracle", &["list", "reference", "run", "show"]),
+];
 
 /// Finds a command that only a person gives, whatever the program is called that gets it.
 pub(super) fn find(invocation: &Judged<'_>) -> Option<Found> {
@@ -155,9 +162,10 @@ fn hides_words(invocation: &Judged<'_>, command: &str) -> bool {
     if HARMLESS.contains(&command) {
         return false;
     }
-    if command == "log" {
+    let mut nested = HARMLESS_OF.iter();
+    if let Some((_, harmless)) = nested.find(|(name, _)| *name == command) {
         let second = operands.next();
-        let is_known = second.is_none_or(|word| HARMLESS_OF_LOG.contains(&word.text.as_str()));
+        let is_known = second.is_none_or(|word| harmless.contains(&word.text.as_str()));
         return !is_known && invocation.arguments.iter().any(is_open);
     }
     if STARTERS.contains(&command) {
@@ -242,6 +250,8 @@ fn plainly_refused(
         "ci" if !asks_for_help => "tell the gate of CI what it judges",
         "run" if tells(&["--base"]) && !asks_for_help => "tell the gate of CI what it judges",
         "mcp" if has(&["lock"]) => "approve tools that no person has read",
+        // It would lie where no agent may write.
+        "hook-md" | "oracle" if has(&["new"]) && !asks_for_help => "make a hook or an oracle",
         "session" if has(&["forget"]) => "forget what was counted",
         "uninstall" => "take the policy's wires out",
         // Whoever listens there would judge in the place of `ahp`.

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::Dialect;
 use super::file::Handler;
-use crate::event::Trigger;
+use crate::event::{Trigger, parse_json};
 use crate::oracle::OracleError;
 use crate::oracle::external::{for_log, is_text, shortened};
 use crate::process::{Exit, Finished};
@@ -99,13 +99,16 @@ fn object(stdout: &str) -> Option<Map<String, Value>> {
     if !stdout.starts_with('{') {
         return None;
     }
-    serde_json::from_str(stdout).ok().or_else(|| {
+    let read = |text: &str| match parse_json(text.as_bytes()) {
+        Ok(Value::Object(map)) => Some(map),
+        _ => None,
+    };
+    read(stdout).or_else(|| {
         let lines = stdout
             .lines()
             .map(str::trim)
             .filter(|line| !line.is_empty());
-        let objects: Option<Vec<Map<String, Value>>> =
-            lines.map(|line| serde_json::from_str(line).ok()).collect();
+        let objects: Option<Vec<Map<String, Value>>> = lines.map(read).collect();
         let is_progress =
             |map: &Map<String, Value>| map.get("type").and_then(Value::as_str) == Some("progress");
         Some(

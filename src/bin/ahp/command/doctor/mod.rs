@@ -325,11 +325,11 @@ fn of_host(
             .then_some("this project is in no git repository; `git init` makes one"),
         wired,
         twice,
-        mods: mods::find(host, &places.roots)
+        mods: ahp::install::code_in(host, &places.roots)
             .into_iter()
             .map(|file| file.display().to_string())
             .collect(),
-        variables: mods::variables(installer, places, environment),
+        variables: mods::disarming(installer, places, environment),
         deep: None,
         degraded: degraded::of(host, needs),
         blind_spots: host.blind_spots,
