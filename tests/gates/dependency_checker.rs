@@ -126,7 +126,12 @@ fn only_members_of_the_workspace_need_no_lock_and_locked_versions_are_those_that
             "node_modules/a/package.json",
             r#"{"name": "a", "version": "1.5.0"}"#,
         );
-        let files = [("package.json", package), (lock, content.as_str()), installed, more];
+        let files = [
+            ("package.json", package),
+            (lock, content.as_str()),
+            installed,
+            more,
+        ];
         let project = with_issue(&files).in_git();
         let told = match expected {
             "" => format!("{:?}", project.judge("DependencyChecker", "")),
