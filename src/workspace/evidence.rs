@@ -94,6 +94,31 @@ impl Tree {
         differing.map(|((path, _), _)| path.as_str()).collect()
     }
 
+    /// Whether the tree holds a file.
+    pub fn holds(&self, path: &str) -> bool {
+        let at = self
+            .files
+            .binary_search_by(|(known, _)| known.as_str().cmp(path));
+        at.is_ok()
+    }
+
+    /// Returns the file of the tree that a path elsewhere ends with, so that a copy of the tree may have it.
+    pub fn copied_by<'p>(&self, path: &'p str) -> Option<&'p str> {
+        let ends = path
+            .match_indices('/')
+            .filter_map(|(at, _)| path.get(at + 1..));
+        ends.into_iter().find(|end| self.holds(end))
+    }
+
+    /// Returns the files of this tree whose content is another in `later`, or which are not in it.
+    pub fn changed_by(&self, later: &Self) -> Vec<&str> {
+        let files = self
+            .files
+            .iter()
+            .filter(|file| later.files.binary_search(file).is_err());
+        files.map(|(path, _)| path.as_str()).collect()
+    }
+
     /// Returns the digest of the whole, as if `left_out` were not there.
     pub fn digest(&self, left_out: &[String]) -> TreeDigest {
         let mut hash = Sha256::new();
@@ -123,10 +148,8 @@ impl Tree {
 
     /// Whether every file of this tree is in `later` too, unchanged; files may have been added.
     pub fn is_kept_by(&self, later: &Self, left_out: &[String]) -> bool {
-        self.files
-            .iter()
-            .filter(|(path, _)| !left_out.contains(path))
-            .all(|file| later.files.binary_search(file).is_ok())
+        let is_left_out = |path: &str| left_out.iter().any(|left_out| left_out == path);
+        self.changed_by(later).into_iter().all(is_left_out)
     }
 }
 

@@ -32,7 +32,15 @@ fn code_wants_tests_and_docs() {
         ["no-tests-changed", "no-docs-changed"]
     );
     // A file without a line of code tests nothing, and one without a line documents nothing.
-    for nothing in ["", "\n", "# tests\n\n", "\"\"\"Tests.\"\"\"\n"] {
+    let empty = "def test_a(): pass\n";
+    for nothing in [
+        "",
+        "\n",
+        "# tests\n\n",
+        "\"\"\"Tests.\"\"\"\n",
+        "x = 1\n",
+        empty,
+    ] {
         project.write("tests/test_a.py", nothing);
         project.write("docs/a.md", "\n");
         assert_eq!(
@@ -40,7 +48,7 @@ fn code_wants_tests_and_docs() {
             ["no-tests-changed", "no-docs-changed"]
         );
     }
-    project.write("tests/test_a.py", "def test_a(): pass\n");
+    project.write("tests/test_a.py", "def test_a(): assert 1\n");
     assert_eq!(
         kinds(project.judge("CompletionVerifier", config)),
         ["no-docs-changed"]
@@ -61,7 +69,13 @@ fn code_wants_tests_and_docs() {
     // A test inside a Rust file is one.
     let rust = Project::new(&[]).in_git();
     issue(&rust, "");
+    let config = "{require_tests: true}";
     rust.write("src/lib.rs", "#[test]\nfn a() {}\n");
+    assert_eq!(
+        only(&rust.judge("CompletionVerifier", config)).0,
+        "no-tests-changed"
+    );
+    rust.write("src/lib.rs", "#[test]\nfn a() { assert!(f()); }\n");
     assert!(
         rust.judge("CompletionVerifier", "{require_tests: true}")
             .is_empty()
@@ -177,7 +191,7 @@ fn after_the_merge_the_commits_of_the_issue_are_looked_at() {
     let signals = project.judge("CompletionVerifier", config);
     assert_eq!(only(&signals).0, "no-tests-changed");
     assert_eq!(signals[0].context.files, ["src/a.py"]);
-    project.write("tests/test_a.py", "def test_a(): pass\n");
+    project.write("tests/test_a.py", "def test_a(): assert 1\n");
     project.git(&["add", "-A"]);
     project.git(&["commit", "-qm", "Test a (FEAT-0001)"]);
     assert!(project.judge("CompletionVerifier", config).is_empty());

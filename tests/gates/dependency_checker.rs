@@ -57,6 +57,94 @@ fn npm_packages_are_locked_and_installed() {
 }
 
 #[test]
+fn only_members_of_the_workspace_need_no_lock_and_locked_versions_are_those_that_are_allowed() {
+    let npm = |range: &str, version: &str| {
+        format!(
+            r#"{{"lockfileVersion": 3, "packages": {{"": {{"dependencies": {{"a": "{range}"}}}}, "node_modules/a": {{"version": "{version}"}}}}}}"#
+        )
+    };
+    let wanted = r#"{"dependencies": {"a": "^2.0.0"}}"#;
+    let pnpm =
+        "importers:\n  .:\n    dependencies:\n      a: {specifier: ^2.0.0, version: 1.5.0}\n";
+    let fixture = (
+        "tests/fixtures/a/package.json",
+        r#"{"name": "a", "version": "2.0.0"}"#,
+    );
+    let other = ("x.txt", "x");
+    for (package, lock, content, more, expected) in [
+        (
+            wanted,
+            "package-lock.json",
+            npm("^2.0.0", "1.5.0"),
+            other,
+            "a is 1.5.0 and not ^2.0.0",
+        ),
+        (
+            wanted,
+            "package-lock.json",
+            npm("^2.0.0", "2.0.0"),
+            fixture,
+            "a is 1.5.0 and not 2.0.0",
+        ),
+        (
+            wanted,
+            "yarn.lock",
+            "# yarn lockfile v1\n".to_owned(),
+            fixture,
+            "out of step with `package.json`: a",
+        ),
+        (
+            wanted,
+            "pnpm-lock.yaml",
+            pnpm.to_owned(),
+            other,
+            "a is 1.5.0 and not ^2.0.0",
+        ),
+        (
+            r#"{"dependencies": {"a": "^2.0.0"}, "overrides": {"a": "1.5.0"}}"#,
+            "package-lock.json",
+            npm("^2.0.0", "1.5.0"),
+            other,
+            "",
+        ),
+        (
+            r#"{"dependencies": {"a": "^1.2.0 || ^3"}}"#,
+            "package-lock.json",
+            npm("^1.2.0 || ^3", "1.5.0"),
+            other,
+            "",
+        ),
+        (
+            r#"{"dependencies": {"a": "latest"}}"#,
+            "package-lock.json",
+            npm("latest", "1.5.0"),
+            other,
+            "",
+        ),
+    ] {
+        let installed = (
+            "node_modules/a/package.json",
+            r#"{"name": "a", "version": "1.5.0"}"#,
+        );
+        let files = [
+            ("package.json", package),
+            (lock, content.as_str()),
+            installed,
+            more,
+        ];
+        let project = with_issue(&files).in_git();
+        let told = match expected {
+            "" => format!("{:?}", project.judge("DependencyChecker", "")),
+            _ => reason(&project, ""),
+        };
+        assert!(
+            told == "[]" || !expected.is_empty() && told.contains(expected),
+            "{package} {content}: {told}"
+        );
+    }
+}
+
+#[test]
 fn python_and_go_and_rust_are_asked_in_their_own_way() {
     let python = with_issue(&[
         (
@@ -246,6 +334,7 @@ fn lock_files_of_every_manager_of_node_are_compared() {
     ] {
         let project = with_issue(&[
             (name, lock),
+            ("package.json", r#"{"workspaces": ["packages/*"]}"#),
             ("packages/a/package.json", manifest),
             (
                 "packages/b/package.json",

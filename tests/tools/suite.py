@@ -4,7 +4,8 @@
 suite.py --ahp PROGRAM --tools DIR
 
 Each case is a project in a folder of its own: its files, the binding, and what must come of it. The tools are those that
-`.ci/tools` installs below DIR; a case whose tool is not there is skipped, said so, and counted.
+`.ci/tools` installs below DIR. A case whose tool is not there is not tried, and that is said at the end; it is a failure where
+`.ci/tools` should have installed the tool.
 """
 
 import argparse
@@ -183,6 +184,9 @@ CASES = {
                           "CompletionVerifier", "", "none", []),
 }
 
+# What `.ci/tools` installs itself; the others are those of the machine.
+INSTALLED = {"eslint", "go", "jest", "mocha", "mypy", "prettier", "pytest", "pytest-cov", "ruff", "shellcheck", "tsc", "vitest"}
+
 # What the tools need of the environment in which the suite runs.
 KEPT = ("HOME", "LANG", "TMPDIR", "CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN", "PYENV_ROOT")
 
@@ -200,6 +204,9 @@ class Tools:
         self.found |= {"go"} if shutil.which("go") or (self.go / "go").exists() else set()
         if "pytest" in self.found and self.runs([self.python / "python", "-c", "import pytest_cov"]):
             self.found.add("pytest-cov")
+
+    def missing(self, case):
+        return [need for need in case[0] if need not in self.found]
 
     @staticmethod
     def runs(argv):
@@ -279,20 +286,26 @@ def main():
     ahp, tools = args.ahp.resolve(), Tools(args.tools.resolve())
     started = time.monotonic()
     cases = CASES | dict(of_file("cheats.toml")) | dict(of_file("honest.toml"))
+    unknown = [name for name in args.cases if name not in cases]
+    if unknown:
+        parser.error(f"there is no case {', '.join(unknown)}")
     chosen = {name: case for name, case in cases.items() if name in args.cases or not args.cases}
     # Processes and not threads: a script that one thread still writes cannot be started while another one forks.
     with multiprocessing.Pool(args.jobs) as pool:
         passed = Counter(pool.starmap(tried, [(ahp, tools, *case) for case in chosen.items()], chunksize=1))
     ran = len(chosen) - passed[None]
-    print(f"{passed[True]} of {ran} cases passed, {passed[None]} skipped, {time.monotonic() - started:.0f} s")
-    return 0 if passed[True] == ran > 0 else 1
+    print(f"{passed[True]} of {ran} cases passed, {passed[None]} not tried, {time.monotonic() - started:.0f} s")
+    without = Counter(tool for case in chosen.values() for tool in tools.missing(case))
+    for tool, count in sorted(without.items()):
+        fault = "FAILED: .ci/tools did not install it" if tool in INSTALLED else "not on this machine"
+        print(f"NOT TRIED without {tool} ({fault}): {count} cases", file=sys.stderr)
+    return 0 if passed[True] == ran > 0 and not INSTALLED & set(without) else 1
 
 
 def tried(ahp, tools, name, case):
     """Whether a case gives what it should; None where a tool that it needs is not there."""
-    missing = [need for need in case[0] if need not in tools.found]
-    if missing:
-        print(f"SKIPPED {name}: {', '.join(missing)} is not installed", file=sys.stderr)
+    if tools.missing(case):
+        print(f"NOT TRIED {name}: {', '.join(tools.missing(case))} is not there", file=sys.stderr)
         return None
     with tempfile.TemporaryDirectory() as scratch:
         root = Path(scratch).resolve() / "project"

@@ -37,8 +37,13 @@ impl<'a> Brought<'a> {
             || changed.any(|lines| lines.text.lines().any(|line| is_code(&file.path, line)))
     }
 
-    /// Whether a test file gains more than comments and imports.
+    /// Whether a test file gains more than comments and imports, and holds a test that looks at anything.
     pub(super) fn adds_test(&self, path: &str) -> bool {
+        let text = self.context.text(path);
+        let may_call = CODE.contains(&extension(path));
+        if may_call && text.is_some_and(|text| !text.lines().any(looks_at_something)) {
+            return false;
+        }
         self.adds(path, |added| {
             let mut lines = added.text.lines();
             lines.any(|line| is_code(path, line) && !is_import(path, line))
@@ -58,6 +63,10 @@ impl<'a> Brought<'a> {
         };
         let all: Vec<&str> = text.lines().collect();
         let tests = lines_of_tests(&all);
+        let line = |n: &usize| all.get(n - 1).copied().unwrap_or_default();
+        if !tests.iter().any(|n| looks_at_something(line(n))) {
+            return false;
+        }
         if self.lines.is_none() {
             return !tests.is_empty();
         }
@@ -129,6 +138,39 @@ fn is_code(path: &str, line: &str) -> bool {
     is_order
         || behind.contains(char::is_alphanumeric)
         || !marks.iter().any(|mark| line.starts_with(mark))
+}
+
+/// Whether a line of a test calls or asserts anything, other than the words that begin a test.
+fn looks_at_something(line: &str) -> bool {
+    const BEGINS: &[&str] = &[
+        "#[",
+        "@",
+        "async ",
+        "class ",
+        "def ",
+        "fn ",
+        "fun ",
+        "func ",
+        "function ",
+        "mod ",
+        "private ",
+        "public ",
+        "pub ",
+        "void ",
+    ];
+    let line = line.trim();
+    let begins = BEGINS.iter().any(|word| line.starts_with(word)) || line.contains("function");
+    let body = match line.split_once("=>") {
+        Some((_, body)) => body,
+        None if begins => (line.find(['{', ':']))
+            .and_then(|at| line.get(at + 1..))
+            .unwrap_or_default(),
+        None => line,
+    };
+    let is_comment = ["//", "/*", "* ", "#"]
+        .iter()
+        .any(|mark| line.starts_with(mark));
+    !is_comment && (body.contains('(') || body.contains("assert") || body.contains("expect"))
 }
 
 /// Whether a line of code only names what other lines may use.

@@ -8,6 +8,7 @@ mod maven;
 mod members;
 mod npm;
 mod npm_lock;
+mod npm_range;
 mod python;
 mod python_lock;
 mod toml;
@@ -50,12 +51,13 @@ const NAMED: usize = 20;
 /// What it does: it checks each manifest: `Cargo.toml`, `package.json`, `pyproject.toml`, `requirements.txt`, `go.mod`,
 /// `go.work`, `pom.xml`, `build.gradle` and `build.gradle.kts`. By default it finds them in the root, together with those
 /// of a workspace of npm, Yarn, pnpm, uv or Go, the modules of Maven, and the projects in `settings.gradle`. A manifest
-/// must exist and parse, its lock file must exist and match it, and everything that it declares must be available
-/// offline. Nothing is downloaded.
+/// must exist and parse, its lock file must exist and match it, and what it declares must be installed or at hand, as far as
+/// the next paragraph says. What the dependencies need themselves is asked of cargo alone. Nothing is downloaded.
 ///
 /// Cargo is asked itself (`cargo metadata --locked --offline`); a crate that only other systems need may be missing. The
-/// lock file of npm, Yarn, pnpm or Bun (also that of a workspace above) must contain what is declared, and
-/// `node_modules/` must contain what is locked. `uv.lock` (also that of a workspace above), `poetry.lock` and `pdm.lock`
+/// lock file of npm, Yarn, pnpm or Bun (also that of a workspace above) must contain what is declared, in a version that the
+/// declared range allows, and `node_modules/` must contain what is locked. A package of the project itself is a member where
+/// `workspaces` or `pnpm-workspace.yaml` names it; another `package.json` of its name changes nothing. `uv.lock` (also that of a workspace above), `poetry.lock` and `pdm.lock`
 /// must name what is declared, in a version that is allowed; `requirements.txt` must name what a `requirements.in` beside
 /// it names. The Python of the project is asked for its installed distributions, and their versions are compared (`-r` is
 /// followed). `go.sum` or `go.work.sum` must name every module. The modules of a Maven project must exist, and its

@@ -21,7 +21,7 @@ pub(super) struct Package<'a> {
     /// Its directory, from where the lock file lies; empty for the same.
     pub(super) own: &'a str,
     pub(super) wanted: &'a Wanted,
-    /// The names of the packages that the project itself has.
+    /// The names of those that the project itself has.
     pub(super) members: &'a BTreeSet<String>,
 }
 
@@ -228,11 +228,7 @@ fn yarn(text: &str, package: &Package<'_>) -> Result<Locked, String> {
     let mut these = Wanted::new();
     for (name, spec) in package.wanted {
         // What lies in the project has no entry, or one of another spelling.
-        let is_local = package.members.contains(name)
-            || ["workspace:", "link:", "portal:", "patch:", "file:"]
-                .iter()
-                .any(|p| spec.starts_with(p));
-        if is_local || find(name).is_some() {
+        if package.is_local(name) || find(name).is_some() {
             these.insert(name.clone(), spec.clone());
         }
     }
@@ -266,23 +262,39 @@ impl Package<'_> {
     /// Returns what is wanted and lies in the project itself, or is held.
     fn held(&self, is_held: impl Fn(&String) -> bool) -> Wanted {
         let wanted = self.wanted.iter();
-        let held = wanted.filter(|(name, _)| self.members.contains(*name) || is_held(name));
+        let held = wanted.filter(|(name, _)| self.is_local(name) || is_held(name));
         held.map(|(name, spec)| (name.clone(), spec.clone()))
             .collect()
     }
 
+    /// Whether a package lies in the project itself, or is one that the project changes.
+    fn is_local(&self, name: &String) -> bool {
+        let is_place = |range: &String| LOCAL.iter().any(|prefix| range.starts_with(prefix));
+        self.members.contains(name) || self.wanted.get(name).is_some_and(is_place)
+    }
+
     fn versions(&self, version: impl Fn(&String) -> Option<String>) -> Wanted {
-        let names = self
-            .wanted
-            .keys()
-            .filter(|name| !self.members.contains(*name));
+        let names = self.wanted.keys().filter(|name| !self.is_local(name));
         names
             .filter_map(|name| Some((name.clone(), version(name)?)))
             .collect()
     }
 }
 
-fn text_at(value: &Value, key: &str) -> Option<String> {
+/// How a range begins that names a place in the project.
+const LOCAL: &[&str] = &[
+    "workspace:",
+    "link:",
+    "portal:",
+    "patch:",
+    "file:",
+    "./",
+    "../",
+    "/",
+    "~/",
+];
+
+pub(super) fn text_at(value: &Value, key: &str) -> Option<String> {
     Some(value.get(key)?.as_str()?.to_owned())
 }
 

@@ -1,10 +1,12 @@
 //! Baseline: what passed in the last run that is known must still run, unless the change says otherwise.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use super::judgement::Outcome;
+use super::replaced::before;
 use super::statement::{says_so, says_so_of_any};
-use crate::oracle::toolchain::test_run::{Tally, fixed, short, template};
+use crate::oracle::toolchain::test_run::{CODE, Tally, fixed, short, template};
 use crate::oracle::wording::{counted, listed};
 use crate::oracle::{HookContext, toolchain};
 use crate::process::Exit;
@@ -17,6 +19,8 @@ const AT_ONCE: usize = 200;
 const NAMED: usize = 20;
 /// How many commits of a branch may name a test.
 const MOST_COMMITS: usize = 500;
+/// The words before the name of a function that is a test.
+const FUNCTION: &[&str] = &["def", "fn", "fun", "func", "function", "void"];
 
 /// Returns a block where tests that passed before, and belong to what the change began with, do not run any more.
 pub(super) fn lost(
@@ -34,24 +38,17 @@ pub(super) fn lost(
     let (skipped, mut gone): (Vec<&str>, Vec<&str>) = (known.tests.difference(&now.passed_names))
         .map(String::as_str)
         .partition(|name| now.skipped_names.contains(*name));
-    let mut new: Vec<&str> = now
-        .passed_names
-        .difference(&known.tests)
-        .map(|name| short(name))
+    let mut new: Vec<&str> = (now.passed_names.difference(&known.tests))
+        .map(String::as_str)
         .collect();
     // It was moved, or has other parameters: as many tests of the name came as went.
-    gone.retain(|name| {
-        let same = new.iter().position(|new| *new == short(name));
-        same.map(|at| new.swap_remove(at)).is_none()
-    });
+    let places = Places::of(&gone, &new, &commits, context);
+    gone.retain(|name| !places.is_moved(name, &mut new, |new| short(new) == short(name)));
     let left_out: BTreeSet<&str> = skipped.iter().map(|name| short(name)).collect();
-    let mut lost: Vec<&str> = skipped
-        .into_iter()
-        .chain(gone.iter().copied())
-        .map(short)
+    let whole: BTreeMap<&str, &str> = (skipped.into_iter().chain(gone))
+        .map(|name| (short(name), name))
         .collect();
-    lost.sort_unstable();
-    lost.dedup();
+    let mut lost: Vec<&str> = whole.keys().copied().collect();
     if lost.is_empty() {
         return None;
     }
@@ -61,13 +58,15 @@ pub(super) fn lost(
             lost.into_iter().partition(|name| begun.contains(*name));
         computed.retain(|name| {
             let template = template(name);
-            let same = new.iter().position(|new| self::template(new) == template);
-            left_out.contains(name) || same.map(|at| new.swap_remove(at)).is_none()
+            let is_same = |new: &str| self::template(short(new)) == template;
+            let whole = whole.get(name).copied().unwrap_or(name);
+            left_out.contains(name) || !places.is_moved(whole, &mut new, is_same)
         });
         held.extend(made_by(&computed, &commits, context));
         held.sort_unstable();
         lost = held;
     }
+    let new: Vec<&str> = new.into_iter().map(short).collect();
     let said = said_by_the_change(context);
     lost.retain(|name| !said.iter().any(|text| says_so(text, name)));
     let renamed = renamed(&lost, &new, &commits, context);
@@ -129,22 +128,129 @@ fn begun_with(known: &Evidence, context: &HookContext) -> Vec<String> {
 fn held_by(names: &[&str], commits: &[String], context: &HookContext) -> Option<BTreeSet<String>> {
     let mut found = BTreeSet::new();
     for commit in commits {
-        for names in names.chunks(AT_ONCE) {
-            let mut arguments = vec!["grep", "--no-textconv", "-h", "-o", "-F"];
-            for name in names {
-                arguments.extend(["-e", name]);
-            }
-            arguments.extend([commit.as_str(), "--"]);
-            let program = git(context.root(), &arguments).max_output(64 << 20);
-            let finished = toolchain::run(context, program, "git grep").ok()?;
-            // Code 1: none of them.
-            if !matches!(finished.exit, Exit::Code(0 | 1)) || finished.stdout_dropped > 0 {
-                return None;
-            }
-            found.extend(finished.stdout_text().lines().map(str::to_owned));
-        }
+        found.extend(grep(names, &["-o", commit, "--"], context)?);
     }
     (!commits.is_empty()).then_some(found)
+}
+
+/// Returns the lines that hold one of these names, in what `git grep` is to look through; none where that cannot be told.
+fn grep(names: &[&str], place: &[&str], context: &HookContext) -> Option<Vec<String>> {
+    let mut found = Vec::new();
+    for names in names.chunks(AT_ONCE) {
+        let mut arguments = vec!["grep", "--no-textconv", "-h", "-F"];
+        for name in names {
+            arguments.extend(["-e", name]);
+        }
+        arguments.extend(place);
+        let program = git(context.root(), &arguments).max_output(64 << 20);
+        let finished = toolchain::run(context, program, "git grep").ok()?;
+        // Code 1: none of them.
+        if !matches!(finished.exit, Exit::Code(0 | 1)) || finished.stdout_dropped > 0 {
+            return None;
+        }
+        found.extend(finished.stdout_text().lines().map(str::to_owned));
+    }
+    Some(found)
+}
+
+/// Where tests that are gone stood: one that still stands there was not moved, whatever came of its name elsewhere.
+struct Places<'n> {
+    /// What the files held before the change, and what they hold.
+    files: BTreeMap<&'n str, (String, String)>,
+    /// The names of which more stand in the code of the project than came and went as tests.
+    copied: BTreeSet<&'n str>,
+}
+
+impl<'n> Places<'n> {
+    fn of(gone: &[&'n str], new: &[&str], commits: &[String], context: &HookContext) -> Self {
+        let text = |content: Option<Vec<u8>>| {
+            String::from_utf8_lossy(&content.unwrap_or_default()).into_owned()
+        };
+        let mut files = BTreeMap::new();
+        for file in gone.iter().filter_map(|name| file_of(name)) {
+            let read = || {
+                let now = context.workspace().read(file).ok().map(|now| now.to_vec());
+                (text(before(file, context)), text(now))
+            };
+            files.entry(file).or_insert_with(read);
+        }
+        files.retain(|_, (before, now)| !before.is_empty() || !now.is_empty());
+        let came: Vec<&str> = new.iter().map(|name| short(name)).collect();
+        let is_unplaced = |name: &&&str| file_of(name).is_none_or(|file| !files.contains_key(file));
+        let unplaced: Vec<&str> = gone
+            .iter()
+            .filter(is_unplaced)
+            .map(|name| short(name))
+            .collect();
+        let mut copied: BTreeSet<&str> = unplaced.iter().copied().collect();
+        copied.retain(|name| came.contains(name));
+        let names: Vec<&str> = copied.iter().copied().collect();
+        let code: Vec<String> = CODE.iter().map(|ending| format!("*.{ending}")).collect();
+        let in_code = |place: &[&str]| {
+            let code = code.iter().map(String::as_str);
+            let place: Vec<&str> = place.iter().copied().chain(["--"]).chain(code).collect();
+            grep(&names, &place, context).unwrap_or_default()
+        };
+        let before: Vec<Vec<String>> = commits.iter().map(|commit| in_code(&[commit])).collect();
+        let now = in_code(&["--untracked"]);
+        copied.retain(|name| {
+            let count = |names: &[&str]| names.iter().filter(|other| *other == name).count();
+            let (went, came) = (count(&unplaced), count(&came));
+            let defined = |lines: &Vec<String>| lines.iter().filter(|l| defines(l, name)).count();
+            let was = before.iter().map(defined).find(|was| *was > 0);
+            was.is_some_and(|was| defined(&now) + went > was + came.max(went))
+        });
+        Self { files, copied }
+    }
+
+    /// Whether a test that is gone is one of the new ones, which then is taken.
+    fn is_moved(&self, gone: &str, new: &mut Vec<&str>, is_same: impl Fn(&str) -> bool) -> bool {
+        let at = new
+            .iter()
+            .position(|new| is_same(new) && self.has_left(gone, new));
+        at.map(|at| new.swap_remove(at)).is_some()
+    }
+
+    /// Whether a test stands no more where it stood, so that `new` may be it.
+    fn has_left(&self, gone: &str, new: &str) -> bool {
+        let name = short(gone);
+        let Some(file) = file_of(gone).filter(|file| self.files.contains_key(file)) else {
+            return !self.copied.contains(name);
+        };
+        let Some((before, now)) = self.files.get(file) else {
+            return true;
+        };
+        let template = template(name);
+        let parts = fixed(&template);
+        let stands = |text: &str| {
+            let is_computed = !before.lines().any(|line| defines(line, name));
+            let is_it = |line: &&str| match is_computed {
+                true => !parts.is_empty() && parts.iter().all(|part| line.contains(part)),
+                false => defines(line, name),
+            };
+            text.lines().filter(is_it).count()
+        };
+        let own = usize::from(file_of(new) == Some(file));
+        stands(now).saturating_sub(own) < stands(before).max(1)
+    }
+}
+
+/// Returns the file that stands before a test's name, where its runner tells it.
+fn file_of(name: &str) -> Option<&str> {
+    let (file, _) = name.split_once(" > ")?;
+    Path::new(file).extension().map(|_| file)
+}
+
+/// Whether a line of code defines a test of this name: behind the word for a function, or in quotes.
+fn defines(line: &str, name: &str) -> bool {
+    line.match_indices(name).any(|(at, _)| {
+        let before = line.get(..at).unwrap_or_default();
+        let after = line.get(at + name.len()..).unwrap_or_default();
+        let word = before.split_whitespace().next_back().unwrap_or_default();
+        let is_function = before.ends_with(char::is_whitespace) && FUNCTION.contains(&word);
+        let is_whole = !after.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+        is_whole && (is_function || before.ends_with(['"', '\'', '`']))
+    })
 }
 
 /// Returns which of these computed names a line of one of the commits makes: it holds all of a name that is not computed.

@@ -58,6 +58,8 @@ pub(super) struct Outcome {
     pub(super) replaced: BTreeSet<Replaced>,
     /// The runners that reported.
     pub(super) runners: BTreeSet<String>,
+    /// The files of tests, and the manifests, that ran, as far as the runners tell.
+    pub(super) places: BTreeSet<String>,
     /// What is wrong with that.
     pub(super) unapproved: Option<Signal>,
     /// Tests that passed before and do not run any more.
@@ -108,6 +110,7 @@ impl Outcome {
         self.cut_short(command, run.cut_short);
         self.replaced.extend(run.replaced);
         self.runners.extend(run.runners);
+        self.places.extend(run.places);
         self.written.extend(run.written);
         if !run.forged.is_empty() {
             self.forged.push((command.to_owned(), run.forged));

@@ -71,23 +71,34 @@ const FOUND: &str = "the project's own runners";
 /// A run counts only if it is of the tests as they are written in the tree that is here. A test passes only if its own code
 /// ran: where a metaclass, a decorator, an importer or a hook of the project puts other code in its place, that is
 /// told by name, and the test counts as left out. It also blocks if files of tests were written during the run, be it
-/// that they are the same again afterwards (`tests-rewritten`), and if a run was one part of several (`--shard`,
-/// `--partition`) and the other parts did not run.
+/// that they are the same again afterwards (`tests-rewritten`), if other code changed meanwhile (`code-changed-meanwhile`),
+/// and if a run was one part of several (`--shard`, `--partition`) and the other parts did not run.
+///
+/// Tests of another tree do not count (`tests-of-another-tree`). pytest, unittest, jest, vitest, mocha and `node --test`
+/// tell the files of their tests; cargo, Go, Maven and Gradle tell the manifest by which they ran. It blocks if all of these
+/// lie outside of the project, or if one lies outside, or is ignored by git, and is called like a file of the tree that did
+/// not run itself: `target/old/tests/test_a.py` in the place of `tests/test_a.py`. Tests that are generated or compiled
+/// into a folder that git ignores are free, and so are the files in `own_runners`. A JUnit report that the policy names tells no
+/// place that could be believed, so that its tests are judged by their names and its age alone. From where the code
+/// comes that the tests load is not looked at.
 ///
 /// Only the reporters of the runners are believed. They write to a pipe, so that nothing can be changed afterwards, and
 /// they sign it with a key that they remove from the environment before the tests run. A report that anything else has
 /// written or changed blocks. If the change replaces a runner or a part of one, that blocks by name
 /// (`test-runner-replaced`): a `runner`, a linker or a compiler in `.cargo/config.toml` or `RUSTFLAGS`, `harness = false`, `-exec` of `go test`,
 /// `testRunner` of jest, `runner` of vitest, a file that is called like a runner (`pytest.py`, `jest.js`), macros of Rust by the names of assertions, a module of tests that is only there compiled, functions of a runner that code of the project replaces, a new `mvnw` or
-/// `gradlew`, and so on. What existed before the change is allowed, and so are the files in `own_runners`. The tests
-/// themselves, and the code that they run (fixtures, setup files, plugins of a bundler), decide what a test finds. This
-/// oracle does not notice that a test was made weaker. Nor does it notice code that imitates a reporter inside the process
-/// of a runner or in a script around it.
+/// `gradlew`, and so on. The same holds for what replaces an assertion around the tests: functions of `node:assert` under mocha
+/// and `node --test`, `expect` and its matchers under jest, and options that leave out errors which no test has caught. What
+/// existed before the change is allowed, and so are the files in `own_runners`. The tests themselves, and the code that they
+/// run (fixtures, plugins of a bundler, setup files of vitest), decide what a test finds. This oracle does not notice that a
+/// test was made weaker. Nor does it notice code that imitates a reporter inside the process of a runner or in a script
+/// around it.
 ///
 /// Tests that passed before must still run. If a test passed in the last passing run, is part of the commit that the
 /// change is compared with, and is now skipped or gone, it blocks by name. If this is intended, say so in a commit
 /// message of the branch or in the issue: `Removed: NAME, NAME`, or a sentence like "Drop the test `NAME`, since …". A
-/// test that was moved, or whose name alone was changed, is not gone. If tests have no names, they are counted.
+/// test that was moved, or whose name alone was changed, is not gone. It was moved if a test of its name is new and its
+/// old place does not hold it any more; a copy elsewhere does not stand for it. If tests have no names, they are counted.
 ///
 /// A result belongs to the content that was tested. A tree on which the same command has already passed is not tested
 /// again, and a tree in which any file differs counts as not tested. Files that git ignores, issues and `.ahp/` are not
@@ -127,8 +138,8 @@ pub(super) struct TestGate {
     require_all_pass: bool,
     /// Whether exit code 0 is a pass if neither a report nor the output says which tests ran.
     exit_code_suffices: bool,
-    /// Files of the project that may replace a runner or a part of one, and files of tests that a run may write, as in
-    /// `.gitignore`: `tools/run.sh`, `gradlew`. Files that the base of the change already has need not be named.
+    /// Files of the project that may replace a runner or a part of one, and files of tests and code that a run may write
+    /// or build, as in `.gitignore`: `tools/run.sh`, `gradlew`. Files that the base of the change already has need not be named.
     own_runners: PathPatterns,
     /// How old a report or a passed run may be: `30m`, `12h`, `7d`; by default any age, as long as the tree is the same.
     max_age: Option<Age>,
@@ -257,7 +268,10 @@ impl TestGate {
         outcome.written.extend(written);
         let after = Tree::read(root, context.workspace().issues_dir()).map_err(unreadable)?;
         let unapproved = self.unapproved(&outcome.replaced, &outcome.runners, context);
-        outcome.unapproved = unapproved.or_else(|| self.rewritten(&before, &after, context));
+        outcome.unapproved = unapproved
+            .or_else(|| self.rewritten(&before, &after, context))
+            .or_else(|| self.elsewhere(&outcome.places, &before, context))
+            .or_else(|| self.changed(&before, &after, &made));
         // Which runners are found is the project's to say, and what they must cover is not.
         let suite = self.command.as_deref().unwrap_or(FOUND);
         if outcome.passed(self.exit_code_suffices) {

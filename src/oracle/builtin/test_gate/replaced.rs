@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::{TestGate, settings};
 use crate::oracle::added::text_of;
-use crate::oracle::toolchain::test_run::{Replaced, holds_tests};
+use crate::oracle::toolchain::test_run::{CODE, Replaced, holds_tests};
 use crate::oracle::wording::listed;
 use crate::oracle::{HookContext, toolchain};
 use crate::process::Exit;
@@ -100,8 +100,76 @@ impl TestGate {
     }
 }
 
+impl TestGate {
+    /// Returns a block where tests ran that stand in a copy of the tree, or in no project at all, in the place of those that
+    /// are here.
+    pub(super) fn elsewhere(
+        &self,
+        places: &BTreeSet<String>,
+        tree: &Tree,
+        context: &HookContext,
+    ) -> Option<Signal> {
+        let is_here = |place: &str| !Path::new(place).is_absolute();
+        let is_copied = |place: &&str| {
+            let original = tree.copied_by(place).filter(|_| !tree.holds(place));
+            // What ran here too is not replaced.
+            original.is_some_and(|original| !places.contains(original))
+        };
+        let is_free = |place: &str| self.own_runners.match_path(place);
+        let files: Vec<&str> = match places.iter().any(|place| is_here(place)) {
+            true => (places.iter().map(String::as_str))
+                .filter(|place| is_copied(place) && !is_free(place))
+                .collect(),
+            false => places.iter().map(String::as_str).collect(),
+        };
+        if files.is_empty() {
+            return None;
+        }
+        let reason = format!(
+            "tests ran that are not those of this tree: {}",
+            listed(&files, 20)
+        );
+        let signal = Signal::block("tests-of-another-tree", reason)
+            .steps([
+                format!("run the tests as they stand in {}", context.root().display()),
+                "or ask a person to look at it, and to name in `own_runners` in the configuration of TestGate what is built of this tree and ignored by git".to_owned(),
+            ])
+            .files(files.clone())
+            .about_each("tests-of-another-tree", files);
+        Some(signal)
+    }
+
+    /// Returns a block where code changed while the tests ran, so that they ran on neither tree.
+    pub(super) fn changed(&self, before: &Tree, after: &Tree, made: &[String]) -> Option<Signal> {
+        let is_code = |file: &str| {
+            CODE.iter()
+                .any(|ending| Path::new(file).extension() == Some(ending.as_ref()))
+        };
+        let mut files = before.changed_by(after);
+        files.retain(|file| {
+            let is_made = made.iter().any(|made| made == file);
+            is_code(file) && !is_made && !self.own_runners.match_path(file)
+        });
+        if files.is_empty() {
+            return None;
+        }
+        let reason = format!(
+            "code changed while the tests ran, so that nothing tells which of it they tested: {}",
+            listed(&files, 20)
+        );
+        let signal = Signal::block("code-changed-meanwhile", reason)
+            .steps([
+                "run the tests again, and change nothing until they have ended",
+                "or, if the run itself writes these files, ask a person to name them in `own_runners` in the configuration of TestGate",
+            ])
+            .files(files.clone())
+            .about_each("code-changed-meanwhile", files);
+        Some(signal)
+    }
+}
+
 /// Returns what a file held before the change; none where it was not there, or that cannot be told.
-fn before(file: &str, context: &HookContext) -> Option<Vec<u8>> {
+pub(super) fn before(file: &str, context: &HookContext) -> Option<Vec<u8>> {
     let found = context.workspace().before(ChangeScope::Branch, file);
     found.ok().flatten().map(|content| content.to_vec())
 }

@@ -29,7 +29,9 @@ pub(super) fn files(runners: &BTreeSet<String>, context: &HookContext) -> BTreeS
     let all = files.chain(root.filter(|file| context.workspace().exists(file)));
     let ran = |tool: &str| runners.iter().any(|runner| runner.starts_with(tool));
     // A script of a package may run any runner.
-    all.filter(|file| is_of_packages(file) || ran(if is_wrapper(file) { "jvm" } else { "cargo" }))
+    let starts_any =
+        |file: &str| is_of_packages(file) || starts_vitest(file.rsplit('/').next().unwrap_or(file));
+    all.filter(|file| starts_any(file) || ran(if is_wrapper(file) { "jvm" } else { "cargo" }))
         .collect()
 }
 
@@ -62,6 +64,7 @@ fn reader(file: &str) -> Option<Reader> {
             Some(Reader::Text(assertions))
         }
         _ if is_of_packages(file) => Some(Reader::Text(packages)),
+        _ if starts_vitest(name) => Some(Reader::Text(unheard)),
         (_, "mvnw" | "gradlew") | (".mvn" | "wrapper", _) if is_wrapper(file) => {
             Some(Reader::Whole)
         }
@@ -81,6 +84,30 @@ fn is_wrapper(file: &str) -> bool {
 fn is_of_packages(file: &str) -> bool {
     let name = file.rsplit('/').next().unwrap_or(file);
     [".npmrc", ".yarnrc", ".yarnrc.yml", "pnpm-workspace.yaml"].contains(&name)
+}
+
+/// Whether a file of this name says with which options vitest or Node runs.
+fn starts_vitest(name: &str) -> bool {
+    let is_config = name.starts_with("vite") && name.contains(".config.");
+    is_config || ["package.json", "Makefile", "makefile", "GNUmakefile"].contains(&name)
+}
+
+/// Returns the options by which an error that no test has caught is left out.
+fn unheard(text: &str) -> Vec<String> {
+    let says = |option: &&&str| {
+        text.match_indices(**option).any(|(at, _)| {
+            let value = text.get(at + option.len()..).unwrap_or_default();
+            let value = value.trim_start_matches(['"', '\'', ':', '=', ' ']);
+            !["false", "strict", "throw"]
+                .iter()
+                .any(|good| value.starts_with(good))
+        })
+    };
+    let said = ["dangerouslyIgnoreUnhandledErrors", "--unhandled-rejections"];
+    said.iter()
+        .filter(says)
+        .map(|option| (*option).to_owned())
+        .collect()
 }
 
 fn packages(text: &str) -> Vec<String> {

@@ -10,6 +10,9 @@ use crate::workspace::Workspace;
 /// Where the runners of the JVM write their JUnit reports.
 pub(super) const JVM_REPORTS: &[&str] = words!("jvm-reports");
 
+/// What a project of the JVM, or a part of one, is built by.
+pub(super) const JVM_MANIFESTS: &[&str] = &["pom.xml", "build.gradle", "build.gradle.kts"];
+
 /// Finds the runners of every language that the project is written in; `make test` where there is no other.
 pub(in crate::oracle) fn find(workspace: &dyn Workspace) -> Vec<Runner> {
     let mut runners: Vec<Runner> = [cargo, python, node, go, maven, gradle]

@@ -62,6 +62,9 @@ pub(super) fn read(bytes: &[u8], root: &Path) -> Result<(Tally, Option<String>),
                 "failed" => Outcome::Failed(case.failure(&name, &path, root)),
                 _ => Outcome::Skipped,
             };
+            if outcome == Outcome::Passed && !path.is_empty() {
+                tally.places.insert(path.clone());
+            }
             let whole = if path.is_empty() {
                 name
             } else {

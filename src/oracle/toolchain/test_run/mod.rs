@@ -32,9 +32,11 @@ pub(in crate::oracle) use self::tally::Failure;
 pub(in crate::oracle) use self::tally::Tally;
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
-use self::find::JVM_REPORTS;
-use self::reports::Reports;
+use self::find::{JVM_MANIFESTS, JVM_REPORTS};
+use self::reports::{Reports, manifest_above};
+use crate::oracle::toolchain::relative;
 use crate::oracle::wording::shortened;
 use crate::oracle::{HookContext, OracleError, toolchain};
 use crate::process::Exit;
@@ -62,6 +64,8 @@ pub(in crate::oracle) struct TestRun {
     pub(in crate::oracle) cut_short: Vec<String>,
     /// The runners that reported; `jvm` for those of Maven and Gradle, which write what lies in the project.
     pub(in crate::oracle) runners: BTreeSet<String>,
+    /// The files of tests, and the manifests, that ran, as far as the runners tell: outside of the project whole paths.
+    pub(in crate::oracle) places: BTreeSet<String>,
     /// Reports that nobody can have made who may, with the reason.
     pub(in crate::oracle) forged: Vec<String>,
     /// What of the project's own stood in the place of a runner, or of a part of one.
@@ -115,6 +119,7 @@ impl Runner {
             tally: None,
             cut_short: Vec::new(),
             runners: BTreeSet::new(),
+            places: BTreeSet::new(),
             forged: Vec::new(),
             replaced: BTreeSet::new(),
             unreadable: Vec::new(),
@@ -124,7 +129,13 @@ impl Runner {
         let written = aside.written(root, &expand(root, &globs));
         for file in written {
             run.written.push(file.clone());
-            run.runners.extend(is_of_jvm.then(|| "jvm".to_owned()));
+            if is_of_jvm {
+                run.runners.insert("jvm".to_owned());
+                let dir = Path::new(&file).ancestors().nth(3).unwrap_or(Path::new(""));
+                let manifest = manifest_above(&root.join(dir), JVM_MANIFESTS);
+                run.places
+                    .insert(relative(root, &manifest.to_string_lossy()));
+            }
             let read = std::fs::read(root.join(&file)).map_err(|e| e.to_string());
             match read.and_then(|bytes| read_junit(&bytes, root)) {
                 Ok(tally) => {
@@ -135,12 +146,15 @@ impl Runner {
             }
         }
         let is_named = !self.reports.is_empty();
-        let own = reports.read(root);
+        // Runners tell places by their true names.
+        let own = reports.read(&root.canonicalize().unwrap_or_else(|_| root.to_owned()));
+        run.places.extend(own.places);
         run.cut_short.extend(own.cut_short);
         run.forged.extend(own.forged);
         run.runners.extend(own.runners);
         run.replaced.extend(own.replaced);
-        for tally in own.tallies {
+        for mut tally in own.tallies {
+            run.places.append(&mut tally.places);
             if is_named {
                 run.add_failures(tally);
             } else {

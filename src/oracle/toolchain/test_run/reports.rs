@@ -14,6 +14,7 @@ use super::replaced::{self, Replaced};
 use super::tally::Tally;
 use super::told::{Ear, Told};
 use super::{go, jest, junit};
+use crate::oracle::toolchain;
 use crate::process::{Folder, Program, installed};
 use crate::random;
 use crate::shell_word::quoted;
@@ -33,6 +34,15 @@ const REPORTERS: &[(&str, &str)] = &[
     ),
     ("ahp_jest.cjs", include_str!("reporters/ahp_jest.cjs")),
     ("ahp_vitest.mjs", include_str!("reporters/ahp_vitest.mjs")),
+    // What lies in such a folder, no transformer of a project touches.
+    (
+        "node_modules/ahp_expect.cjs",
+        include_str!("reporters/ahp_expect.cjs"),
+    ),
+    (
+        "node_modules/ahp_expect_end.cjs",
+        include_str!("reporters/ahp_expect_end.cjs"),
+    ),
     ("ahp_node.cjs", include_str!("reporters/ahp_node.cjs")),
     (
         "ahp_node_test.mjs",
@@ -53,6 +63,9 @@ const PRINTERS: &[(&str, Reader)] = &[
 
 /// What stands before them in `PATH`.
 const PRINTER: &str = include_str!("reporters/ahp_runner.sh");
+
+/// What `go test` starts each binary of tests by.
+const GO_EXEC: &str = include_str!("reporters/ahp_go_exec.sh");
 
 /// The environment that makes runners write their reports into `$dir`, whatever starts them (`npm test`, `make`, a script).
 const ENVIRONMENT: &str = include_str!("reporters/ahp_env.sh");
@@ -90,6 +103,8 @@ pub(super) struct Found {
     /// Runners that began and did not report everything.
     pub(super) cut_short: Vec<String>,
     pub(super) runners: BTreeSet<String>,
+    /// The files of tests, and the manifests, that ran, as their runners tell them.
+    pub(super) places: BTreeSet<String>,
     /// Reports that nobody can have made who may.
     pub(super) forged: Vec<String>,
     /// What of the project's own stands in the place of a runner, or of a part of one.
@@ -127,9 +142,11 @@ impl Reports {
         };
         let real = root.canonicalize()?;
         reports.put("root", real.as_os_str().as_encoded_bytes())?;
+        fs::create_dir(reports.at("node_modules"))?;
         for (name, text) in REPORTERS {
             reports.put(name, text.as_bytes())?;
         }
+        reports.program("ahp_go_exec.sh", GO_EXEC)?;
         fs::create_dir(reports.at("written"))?;
         let printers = PRINTERS.iter().map(|(name, _)| (*name, PRINTER));
         for (name, text) in printers.chain(LOADERS.iter().map(|name| (*name, LOADER))) {
@@ -137,11 +154,7 @@ impl Reports {
                 let [real, dir] =
                     [&real, reports.folder.seen()].map(|path| quoted(&path.to_string_lossy()));
                 let set = format!("#!/bin/sh\nreal={real} name={name} dir={dir} skip=\n");
-                let file = format!("written/{name}");
-                reports.put(&file, (set + text).as_bytes())?;
-                let file = reports.at(&file);
-                fs::set_permissions(&file, fs::Permissions::from_mode(0o755))?;
-                reports.put.insert(file.clone(), Stamp::at(&file));
+                reports.program(&format!("written/{name}"), &(set + text))?;
             }
         }
         Ok(reports)
@@ -150,6 +163,14 @@ impl Reports {
     fn put(&mut self, name: &str, content: &[u8]) -> io::Result<()> {
         let file = self.at(name);
         fs::write(&file, content)?;
+        self.put.insert(file.clone(), Stamp::at(&file));
+        Ok(())
+    }
+
+    fn program(&mut self, name: &str, content: &str) -> io::Result<()> {
+        self.put(name, content.as_bytes())?;
+        let file = self.at(name);
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755))?;
         self.put.insert(file.clone(), Stamp::at(&file));
         Ok(())
     }
@@ -193,8 +214,16 @@ impl Reports {
                         found.forged.push(format!("`{file}` was written twice"));
                     }
                 }
+                Told::Place(place, manifest) => {
+                    let file = match manifest {
+                        Some(manifest) => manifest_above(&place, &[&manifest]),
+                        None => place,
+                    };
+                    let file = file.to_string_lossy();
+                    found.places.insert(toolchain::relative(root, &file));
+                }
                 Told::Cut(file, how) => {
-                    let file = crate::oracle::toolchain::relative(root, &file);
+                    let file = toolchain::relative(root, &file);
                     let how = crate::oracle::wording::shortened(&how, 80);
                     found.cut_short.push(format!("`{file}` {how}"));
                 }
@@ -304,6 +333,14 @@ impl Reports {
             forged: Vec::new(),
         })
     }
+}
+
+/// Returns the manifest of a folder: the first that it or one above has; of one that is gone, the one that it would have.
+pub(super) fn manifest_above(dir: &Path, names: &[&str]) -> PathBuf {
+    let manifests = |dir: &Path| names.iter().map(|name| dir.join(name)).collect::<Vec<_>>();
+    let mut all = dir.ancestors().flat_map(manifests);
+    let found = all.find(|manifest| dir.is_dir() && manifest.is_file());
+    found.unwrap_or_else(|| dir.join(names.first().copied().unwrap_or_default()))
 }
 
 /// Returns what to say of runs that were one part of several, where the other parts did not run too.

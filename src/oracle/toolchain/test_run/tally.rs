@@ -21,6 +21,8 @@ pub(in crate::oracle) struct Tally {
     pub(in crate::oracle) skipped_names: BTreeSet<String>,
     /// How many a report counts and does not list, so that nothing tells what became of them.
     pub(in crate::oracle) unlisted: u64,
+    /// The files that tests which passed stand in, as far as a reporter of ours tells them.
+    pub(in crate::oracle) places: BTreeSet<String>,
     /// Covered lines in percent, where the runner told a figure.
     pub(in crate::oracle) coverage: Option<f64>,
 }
@@ -87,6 +89,7 @@ impl Tally {
         self.passed_names.extend(other.passed_names);
         self.skipped_names.extend(other.skipped_names);
         self.unlisted += other.unlisted;
+        self.places.extend(other.places);
         self.coverage = self.coverage.or(other.coverage);
     }
 }

@@ -28,6 +28,8 @@ pub(super) enum Told {
     Code(String, String),
     /// It has written a report: the file and its SHA-256.
     Sealed(String, String),
+    /// What ran stands here: a file of tests; or the folder in which a runner began, and the manifest that it looked for.
+    Place(PathBuf, Option<String>),
     /// A run is one part of several: `1/2`.
     Part(String, String),
     /// What cut a run short: a file, and what it did.
@@ -130,6 +132,9 @@ fn read(line: &str, seal: &str) -> Told {
     match cell().as_str() {
         "- cut" => return Told::Cut(cell(), cell()),
         "- replaced" => return Told::Replaced(cell(), PathBuf::from(cell()), cell()),
+        key if key.strip_suffix(" place") == Some(seal) => {
+            return Told::Place(PathBuf::from(cell()), cells.next());
+        }
         _ => {}
     }
     let words: Vec<&str> = line.split(' ').collect();
@@ -171,6 +176,15 @@ mod tests {
             ),
             ("key part go-1 1/2", Told::Part(text("go-1"), text("1/2"))),
             ("- part go-1 2/2", Told::Forged(text("- part go-1 2/2"))),
+            (
+                "key place\t/p q/a.js",
+                Told::Place(PathBuf::from("/p q/a.js"), None),
+            ),
+            (
+                "key place\t/p\tgo.mod",
+                Told::Place(PathBuf::from("/p"), Some(text("go.mod"))),
+            ),
+            ("- place\t/p", Told::Forged(text("- place\t/p"))),
             (
                 "- replaced\t-exec\t/p\t./run.sh -v",
                 Told::Replaced(text("-exec"), PathBuf::from("/p"), text("./run.sh -v")),

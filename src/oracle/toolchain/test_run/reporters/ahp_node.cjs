@@ -42,7 +42,11 @@ function jest() {
         for (const setting of ['runner', 'testRunner', 'testEnvironment']) ahp.replaced(`jest's ${setting}`, String(config[setting]));
         for (const [, transformer] of config.transform ?? []) ahp.replaced("jest's transform", transformer);
       }
-      return read;
+      const files = read.configs.flatMap(({ setupFiles, setupFilesAfterEnv }) => [...(setupFiles ?? []), ...(setupFilesAfterEnv ?? [])]);
+      process.env.AHP_JEST_SETUP = files.join('\x1f');
+      const [first, last] = ['ahp_expect', 'ahp_expect_end'].map((name) => path.join(__dirname, 'node_modules', `${name}.cjs`));
+      const configs = read.configs.map((config) => ({ ...config, setupFilesAfterEnv: [first, ...(config.setupFilesAfterEnv ?? []), last] }));
+      return { ...read, configs };
     },
   }));
 }
@@ -56,13 +60,20 @@ function whenLoaded(wanted, change) {
   };
 }
 
+// What makes a test of Node's own assertions fail, and what loads them.
+function watchAsserting() {
+  const assert = require('node:assert');
+  return [ahp.watch('assert.', assert), ahp.watch('assert.strict.', assert.strict), ahp.watch('Module.', Module)];
+}
+
 // mocha has one reporter only, which may be the user's: the events are heard where they are made.
 function mocha(begun) {
+  const asserting = watchAsserting();
   const seen = new WeakSet();
   whenLoaded(/(^|\/)runner(\.js)?$/, (loaded, request, parent) => {
     if (loaded?.constants?.EVENT_RUN_END && !Object.hasOwn(loaded.prototype, 'emit')) {
       const file = Module._resolveFilename(request, parent);
-      hear(loaded, require(path.join(path.dirname(file), 'runnable.js')), begun);
+      hear(loaded, require(path.join(path.dirname(file), 'runnable.js')), begun, asserting);
     }
   });
   whenLoaded(/(^|\/)mocha(\.js)?$/, (loaded) => {
@@ -77,9 +88,9 @@ function mocha(begun) {
   });
 }
 
-function hear(Runner, Runnable, begun) {
+function hear(Runner, Runnable, begun, asserting) {
   const results = [];
-  const watched = [ahp.watch('Runner.prototype.', Runner.prototype), ahp.watch('Runnable.prototype.', Runnable.prototype)];
+  const watched = [ahp.watch('Runner.prototype.', Runner.prototype), ahp.watch('Runnable.prototype.', Runnable.prototype), ...asserting];
   const emit = Runner.prototype.emit;
   const note = (test, status, error) => {
     const [title, ...above] = [...test.titlePath()].reverse();
@@ -150,7 +161,7 @@ if (isMainThread && process.env.NODE_TEST_CONTEXT && above === `node-${process.p
       exit.call(process, code);
     };
   }
-  const watched = [ahp.watch('assert.', require('node:assert')), ahp.watch('Module.', Module)];
+  const watched = watchAsserting();
   process.on('exit', () => watched.forEach((tell) => tell()));
 }
 forget();

@@ -28,7 +28,8 @@ def pytest_configure(config):
     if not Report.is_open and not hasattr(config, "workerinput"):
         seal = (_taken.pop() if _taken else None) or ahp_tell.take()
         if seal:
-            config.pluginmanager.register(Report(seal), "ahp-report")
+            root = str(getattr(config, "rootpath", None) or config.rootdir)
+            config.pluginmanager.register(Report(seal, root), "ahp-report")
 
 
 def own(hook, wrappers=False):
@@ -113,7 +114,7 @@ class Report:
     is_open = False
     count = 0
 
-    def __init__(self, seal):
+    def __init__(self, seal, root):
         Report.is_open = True
         Report.count += 1
         name = f"pytest-{os.getpid()}-{Report.count}"
@@ -122,6 +123,7 @@ class Report:
         self.write = lambda text: ahp_tell.report(seal, f"{name}.json", text)
         self.part = lambda which, count: ahp_tell.part(seal, name, which, count)
         self.give_back = lambda: ahp_tell.give_back(seal)
+        self.root = root
         self.collected = 0
         self.found = set()
         self.modules = set()
@@ -185,7 +187,7 @@ class Report:
     def pytest_sessionfinish(self, session):
         results = [
             {
-                "name": test["file"],
+                "name": os.path.normpath(os.path.join(self.root, test["file"])),
                 "assertionResults": [
                     {
                         "fullName": name,

@@ -29,14 +29,21 @@ digest() { if command -v sha256sum > /dev/null; then sha256sum; else shasum -a 2
 replaced() { tell "$(printf -- '- replaced\t%s\t%s\t%s' "$1" "$PWD" "$2" | tr '\n' ' ' | cut -c 1-3000)"; }
 kept=$dir/$name-$$
 tell "$seal begun $name-$$"
+# Where it runs, and by which manifest, so that tests of another tree are not taken for those of this one.
+place=$(pwd -P)
 last=
 for arg; do
+    case $name:$last in go:-C | cargo*:-C | cargo*:--manifest-path) place=$arg ;; esac
+    case $name:$arg in go:-C=* | go:--C=* | cargo*:--manifest-path=*) place=${arg#*=} ;; esac
     case $last=$arg in --partition=*:*/* | *=--partition=*:*/*) tell "$seal part $name-$$ ${arg##*:}" ;; esac
     case $last in -exec | --exec | -toolexec | --toolexec | -overlay | --overlay | -modfile | --modfile | -ldflags | --ldflags | --config) replaced "$last" "$arg" ;; esac
     case $arg in -exec=* | --exec=* | -toolexec=* | --toolexec=* | -overlay=* | --overlay=* | -modfile=* | --modfile=* | -ldflags=* | --ldflags=* | --config=*)
         replaced "${arg%%=*}" "${arg#*=}" ;; esac
     last=$arg
 done
+[ -d "$place" ] || place=$(dirname "$place")
+case $name in go) manifest=go.mod ;; *) manifest=Cargo.toml ;; esac
+tell "$(printf '%s place\t%s\t%s' "$seal" "$(CDPATH='' cd "$place" && pwd -P)" "$manifest")"
 env | while IFS='=' read -r key value; do
     case $key in
         CARGO_TARGET_*_RUNNER | CARGO_BUILD_RUSTC | CARGO_BUILD_RUSTC_*WRAPPER | CARGO_BUILD_RUSTDOC | RUSTC | RUSTDOC | RUSTC_WRAPPER | RUSTC_WORKSPACE_WRAPPER | \
@@ -44,18 +51,28 @@ env | while IFS='=' read -r key value; do
         replaced "$key" "$value" ;; esac
 done
 
-# In its events `go test` keeps apart what it says and what a test prints. Who did not ask for them sees the lines.
+# In its events `go test` keeps apart what it says and what a test prints. Who did not ask for them sees the lines. Each binary is
+# started by a program that sees whether it ran its tests, where the project has none of its own for that.
 shown=cat
-case "$name: $* ${GOFLAGS-} " in
-    *' -json '* | *' --json '* | *' -json=true '*) ;;
-    go:*)
-        shown=lines
-        for arg; do
-            shift
-            set -- "$@" "$arg"
-            if [ "$arg" = "$word" ]; then set -- "$@" -json && word=; fi
-        done ;;
-esac
+if [ "$name" = go ]; then
+    json=-json
+    exec="-exec='$dir/ahp_go_exec.sh'"
+    for arg in ${GOFLAGS-} "$@"; do
+        case $arg in
+            -args | --args) break ;;
+            -json | --json | -json=true | --json=true) json= ;;
+            -exec | --exec | -exec=* | --exec=*) exec= ;;
+        esac
+    done
+    # For another system Go starts them by a program that it knows.
+    if [ -n "${GOOS-}${GOARCH-}" ]; then exec=; fi
+    if [ -n "$json" ]; then shown=lines; fi
+    for arg; do
+        shift
+        set -- "$@" "$arg"
+        if [ "$arg" = "$word" ]; then set -- "$@" ${json:+"$json"} ${exec:+"$exec"} && word=; fi
+    done
+fi
 lines() {
     LC_ALL=C awk '!/^[{].*"Action":/ { print; next }
         match($0, /"Output":"/) {

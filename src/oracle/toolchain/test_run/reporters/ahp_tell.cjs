@@ -55,6 +55,9 @@ function part(name, { index, count } = {}) {
   if (count > 1) tell([`${seal} part ${name} ${index}/${count}`]);
 }
 
+// Tells a file of tests that ran.
+const place = (file) => tell([`${seal} place`, file]);
+
 // Returns the part that options name by `1/2`.
 function partOf(option, words) {
   const at = words.findIndex((word) => word === option || word.startsWith(`${option}=`));
@@ -114,4 +117,4 @@ function fileOf(value) {
 }
 fileOf.key = '__ahp_function';
 
-module.exports = { above, begun, cut, leads, lent, part, partOf, replaced, report, take, watch };
+module.exports = { above, begun, cut, leads, lent, part, partOf, place, replaced, report, take, watch };

@@ -95,6 +95,13 @@ def own(file):
     return file if is_own else None
 
 
+def place(kind):
+    """The file of the tests of a class; nothing where it comes with Python or is installed."""
+    file = os.path.realpath(getattr(sys.modules.get(kind.__module__), "__file__", None) or "")
+    is_foreign = not os.path.isfile(file) or INSTALLED.intersection(file.split(os.sep))
+    return "" if is_foreign or file.startswith(os.path.dirname(os.__file__) + os.sep) else file
+
+
 class Watch(object):
     """Sees whether the code that is written for a test begins to run: metaclasses, decorators, hooks and importers may put other code in its place."""
 

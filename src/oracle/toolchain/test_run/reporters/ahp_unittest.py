@@ -107,6 +107,7 @@ class Report:
         for case in found:
             watch_calls(case)
         self.names = [case.id() for case in found]
+        self.files = {case.id(): ahp_tell.place(type(case)) for case in found}
         self.modules = {sys.modules.get(type(case).__module__) for case in found}
         self.tests = {}
 
@@ -178,7 +179,7 @@ class Report:
         Report.is_open = False
         results = [
             {
-                "name": test["place"][0] if test["place"] else "",
+                "name": test["place"][0] if test["place"] else self.files.get(name, ""),
                 "assertionResults": [
                     {
                         "fullName": name,
