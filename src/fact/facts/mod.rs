@@ -3,6 +3,7 @@
 mod get;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use chrono::{DateTime, Utc};
@@ -77,6 +78,7 @@ struct Known {
     outward: OnceLock<Option<bool>>,
     asked: OnceLock<Option<bool>>,
     injection_score: OnceLock<Option<u8>>,
+    operations: AtomicU64,
 }
 
 impl Facts {
@@ -111,7 +113,13 @@ impl Facts {
             outward: OnceLock::new(),
             asked: OnceLock::new(),
             injection_score: OnceLock::new(),
+            operations: AtomicU64::new(0),
         }))
+    }
+
+    /// Adds operations that a script has taken over this event; returns those of all scripts.
+    pub(crate) fn add_operations(&self, count: u64) -> u64 {
+        self.0.operations.fetch_add(count, Ordering::Relaxed) + count
     }
 
     /// Sets what happened before, as long as nobody else has these facts.
