@@ -58,6 +58,7 @@ pub(super) static HOST: Host = Host {
     timeout: Duration::from_secs(30),
     text_limit: 9_000,
     programs: &["copilot"],
+    project_dir: None,
     settings: Some(Settings {
         form: Form::Json(Shape::Copilot),
         files: &[(Scope::User, OF_USER), (Scope::Project, OF_PROJECT)],

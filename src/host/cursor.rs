@@ -60,6 +60,7 @@ pub(super) static HOST: Host = Host {
     timeout: Duration::from_mins(1),
     text_limit: 9_000,
     programs: &["cursor", "cursor-agent"],
+    project_dir: Some("CURSOR_PROJECT_DIR"),
     settings: Some(Settings {
         form: Form::Json(Shape::Cursor),
         files: &[

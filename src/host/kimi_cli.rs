@@ -30,6 +30,7 @@ pub(super) static HOST: Host = Host {
     timeout: Duration::from_secs(30),
     text_limit: 4_000,
     programs: &["kimi"],
+    project_dir: None,
     settings: Some(Settings {
         form: Form::Toml,
         files: &[(

@@ -22,6 +22,7 @@ pub(super) static HOST: Host = Host {
     timeout: Duration::from_secs(30),
     text_limit: 8_000,
     programs: &["kiro-cli", "q"],
+    project_dir: None,
     // Its hooks stand in each agent's own configuration, and none of those is everybody's.
     settings: None,
     places: &[

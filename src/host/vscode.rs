@@ -63,6 +63,7 @@ pub(super) static HOST: Host = Host {
     timeout: Duration::from_secs(30),
     text_limit: 9_000,
     programs: &["code"],
+    project_dir: None,
     settings: Some(Settings {
         form: Form::Json(Shape::Copilot),
         files: &[

@@ -34,6 +34,7 @@ pub(super) static HOST: Host = Host {
     timeout: Duration::from_mins(1),
     text_limit: 4_000,
     programs: &["windsurf"],
+    project_dir: None,
     settings: Some(Settings {
         form: Form::Json(Shape::Windsurf),
         files: &[
