@@ -129,6 +129,7 @@ pub(super) static HOST: Host = Host {
         Place::machine("/Library/Application Support/ClaudeCode"),
     ],
     switches: Switches {
+        starts: &[".claude.json", ".mcp.json"],
         flags: &[
             "disableallhooks",
             "--bare",

@@ -58,6 +58,7 @@ pub(super) static HOST: Host = Host {
         Place::home("Documents/Cline/Hooks"),
     ],
     switches: Switches {
+        starts: &["cline_mcp_settings.json"],
         flags: &["--yolo"],
         ..Switches::NONE
     },

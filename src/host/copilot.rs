@@ -79,6 +79,7 @@ pub(super) static HOST: Host = Host {
         Place::machine("/etc/github-copilot"),
     ],
     switches: Switches {
+        starts: &[".copilot/mcp-config.json"],
         flags: &["--config-dir"],
         plugins: true,
         ..Switches::NONE

@@ -67,6 +67,7 @@ pub(super) static HOST: Host = Host {
         Place::project(".factory/hooks.json"),
     ],
     switches: Switches {
+        starts: &[".factory/mcp.json"],
         settings: &["--settings"],
         ..Switches::NONE
     },

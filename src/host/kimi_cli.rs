@@ -41,6 +41,7 @@ pub(super) static HOST: Host = Host {
     }),
     places: &[Place::project(".kimi/config.toml")],
     switches: Switches {
+        starts: &[".kimi/mcp.json"],
         flags: &["--config"],
         variables: &["KIMI_SHARE_DIR"],
         ..Switches::NONE

@@ -31,7 +31,10 @@ pub(super) static HOST: Host = Host {
         Place::home(".aws/amazonq/cli-agents"),
         Place::project(".amazonq/cli-agents"),
     ],
-    switches: Switches::NONE,
+    switches: Switches {
+        starts: &[".kiro/settings/mcp.json"],
+        ..Switches::NONE
+    },
     sample: r#"{"hook_event_name":"preToolUse","session_id":"$SESSION","cwd":"$DIR","tool_name":"execute_bash","tool_input":{"command":"$COMMAND"}}"#,
     trial: None,
     blind_spots: &[

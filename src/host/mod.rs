@@ -201,6 +201,12 @@ impl Host {
         })
     }
 
+    /// Whether a host starts by itself what a file says.
+    pub(crate) fn starts_from(path: &Path) -> bool {
+        let mut files = HOSTS.iter().flat_map(|host| host.switches.starts);
+        files.any(|end| path.ends_with(end))
+    }
+
     /// Returns the file that `ahp install` writes in a scope, or the directory; none where the host has no such scope.
     pub fn file(&self, scope: Scope) -> Option<&'static Place> {
         self.settings?.file(scope)

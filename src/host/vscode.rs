@@ -79,6 +79,12 @@ pub(super) static HOST: Host = Host {
     }),
     places: &[Place::machine("/etc/vscode")],
     switches: Switches {
+        starts: &[
+            ".vscode/mcp.json",
+            ".vscode/tasks.json",
+            "Code/User/mcp.json",
+            "Code/User/tasks.json",
+        ],
         front_matter: &[
             Place::project(".github/agents/*.md"),
             Place::project(".github/chatmodes/*.md"),
