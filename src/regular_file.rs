@@ -188,7 +188,11 @@ pub(crate) fn replace(base: Option<&Path>, path: &Path, bytes: &[u8]) -> io::Res
     written
 }
 
-fn whole(file: File, about: &Metadata, most: u64) -> io::Result<Vec<u8>> {
+/// Reads an opened file whole, if it is no longer than `most` bytes.
+///
+/// # Errors
+/// As those of reading; a longer file.
+pub(crate) fn whole(file: File, about: &Metadata, most: u64) -> io::Result<Vec<u8>> {
     // One more tells the end.
     let length = about.len().min(most).saturating_add(1);
     let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0));

@@ -21,6 +21,7 @@ mod documents;
 mod engine;
 mod event;
 mod faults;
+mod first_project;
 mod gates;
 mod hook;
 mod hook_md;

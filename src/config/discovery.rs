@@ -11,21 +11,13 @@ use std::sync::Arc;
 use sha2::{Digest as _, Sha256};
 
 use super::{LayerSource, Override, Reviewed, ci};
-use crate::host::HOSTS;
+use crate::host::{HOSTS, Host};
 use crate::machine_key;
 use crate::place::{Place, Roots};
 use crate::regular_file::are_one;
 use crate::shell::{real, without_dots};
 use crate::signal::hex;
 use crate::workspace::ToldBase;
-
-/// The variables by which hosts tell their hooks in which project they work.
-const PROJECT_DIRS: &[&str] = &[
-    "CLAUDE_PROJECT_DIR",
-    "GEMINI_PROJECT_DIR",
-    "QWEN_PROJECT_DIR",
-    "CURSOR_PROJECT_DIR",
-];
 
 /// Where an organisation's layer lies.
 const SYSTEM_DIR: Place = Place::machine("/etc/ahp");
@@ -143,9 +135,10 @@ impl Environment {
             .filter(|path| path.is_absolute())
     }
 
-    /// Returns the project in which a host works, where it tells its hooks.
-    pub fn project_dir(&self) -> Option<PathBuf> {
-        PROJECT_DIRS.iter().find_map(|name| self.directory(name))
+    /// Returns the directory in which a host works, where it tells its hooks; one that is gone governs nothing.
+    pub fn project_dir(&self, host: &Host) -> Option<PathBuf> {
+        let told = self.directory(host.project_dir?);
+        told.filter(|dir| dir.is_dir())
     }
 
     /// Returns each variable that is set and moves a place, our own or a host's.

@@ -315,7 +315,7 @@ fn in_container(given: &[Given]) -> Option<String> {
 }
 
 /// Returns the command by which a program runs a text.
-fn run_by(program: &str, text: &str) -> String {
+pub(super) fn run_by(program: &str, text: &str) -> String {
     const END: &str = "END";
     let behind = text.split(END).skip(1);
     let longest = behind.map(|rest| rest.len() - rest.trim_start_matches('_').len() + 1);

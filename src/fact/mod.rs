@@ -2,6 +2,7 @@
 
 mod facts;
 mod may_run;
+mod started;
 mod value;
 
 pub use self::facts::{Facts, FactsSeed};

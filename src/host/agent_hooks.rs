@@ -42,6 +42,7 @@ pub(super) static HOST: Host = Host {
     timeout: Duration::from_secs(30),
     text_limit: 9_000,
     programs: &[],
+    project_dir: None,
     settings: None,
     places: &[
         Place::project(".agents/hooks"),

@@ -104,6 +104,7 @@ pub(super) static HOST: Host = Host {
     timeout: Duration::from_mins(10),
     text_limit: 9_000,
     programs: &["claude"],
+    project_dir: Some("CLAUDE_PROJECT_DIR"),
     settings: Some(Settings {
         form: Form::Json(Shape::GroupsClosing),
         files: &[
@@ -128,6 +129,7 @@ pub(super) static HOST: Host = Host {
         Place::machine("/Library/Application Support/ClaudeCode"),
     ],
     switches: Switches {
+        starts: &[".claude.json", ".mcp.json"],
         flags: &[
             "disableallhooks",
             "--bare",

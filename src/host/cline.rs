@@ -44,6 +44,7 @@ pub(super) static HOST: Host = Host {
     timeout: Duration::from_secs(30),
     text_limit: 4_000,
     programs: &["cline"],
+    project_dir: None,
     settings: Some(Settings {
         form: Form::Executables,
         files: &[
@@ -57,6 +58,7 @@ pub(super) static HOST: Host = Host {
         Place::home("Documents/Cline/Hooks"),
     ],
     switches: Switches {
+        starts: &["cline_mcp_settings.json"],
         flags: &["--yolo"],
         ..Switches::NONE
     },

@@ -41,6 +41,7 @@ pub(super) static HOST: Host = Host {
     timeout: Duration::from_mins(10),
     text_limit: 8_000,
     programs: &["codex"],
+    project_dir: None,
     settings: Some(Settings {
         form: Form::Codex,
         files: &[

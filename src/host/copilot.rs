@@ -58,6 +58,7 @@ pub(super) static HOST: Host = Host {
     timeout: Duration::from_secs(30),
     text_limit: 9_000,
     programs: &["copilot"],
+    project_dir: None,
     settings: Some(Settings {
         form: Form::Json(Shape::Copilot),
         files: &[(Scope::User, OF_USER), (Scope::Project, OF_PROJECT)],
@@ -78,6 +79,7 @@ pub(super) static HOST: Host = Host {
         Place::machine("/etc/github-copilot"),
     ],
     switches: Switches {
+        starts: &[".copilot/mcp-config.json"],
         flags: &["--config-dir"],
         plugins: true,
         ..Switches::NONE

@@ -60,6 +60,7 @@ pub(super) static HOST: Host = Host {
     timeout: Duration::from_mins(1),
     text_limit: 9_000,
     programs: &["cursor", "cursor-agent"],
+    project_dir: Some("CURSOR_PROJECT_DIR"),
     settings: Some(Settings {
         form: Form::Json(Shape::Cursor),
         files: &[
@@ -79,7 +80,10 @@ pub(super) static HOST: Host = Host {
         Place::machine("/etc/cursor"),
         Place::machine("/Library/Application Support/Cursor"),
     ],
-    switches: Switches::NONE,
+    switches: Switches {
+        starts: &[".cursor/mcp.json"],
+        ..Switches::NONE
+    },
     sample: r#"{"hook_event_name":"preToolUse","conversation_id":"$SESSION","generation_id":"canary","workspace_roots":["$DIR"],"cwd":"$DIR","tool_name":"Shell","tool_input":{"command":"$COMMAND"},"tool_use_id":"canary"}"#,
     trial: None,
     blind_spots: &[

@@ -50,6 +50,7 @@ pub(super) static HOST: Host = Host {
     timeout: Duration::from_mins(1),
     text_limit: 9_000,
     programs: &["droid"],
+    project_dir: None,
     settings: Some(Settings {
         form: Form::Json(Shape::Groups),
         files: &[
@@ -66,6 +67,7 @@ pub(super) static HOST: Host = Host {
         Place::project(".factory/hooks.json"),
     ],
     switches: Switches {
+        starts: &[".factory/mcp.json"],
         settings: &["--settings"],
         ..Switches::NONE
     },

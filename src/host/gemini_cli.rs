@@ -52,6 +52,7 @@ pub(super) static HOST: Host = Host {
     timeout: Duration::from_mins(1),
     text_limit: 9_000,
     programs: &["gemini"],
+    project_dir: Some("GEMINI_PROJECT_DIR"),
     settings: Some(Settings {
         form: Form::Json(Shape::GroupsMillis),
         files: &[

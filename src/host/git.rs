@@ -37,6 +37,7 @@ pub(super) static HOST: Host = Host {
     timeout: Duration::from_mins(10),
     text_limit: 9_000,
     programs: &["git"],
+    project_dir: None,
     settings: Some(Settings {
         form: Form::Git,
         files: &[(Scope::Project, Place::project(".git/hooks"))],

@@ -30,6 +30,7 @@ pub(super) static HOST: Host = Host {
     timeout: Duration::from_secs(30),
     text_limit: 4_000,
     programs: &["kimi"],
+    project_dir: None,
     settings: Some(Settings {
         form: Form::Toml,
         files: &[(
@@ -40,6 +41,7 @@ pub(super) static HOST: Host = Host {
     }),
     places: &[Place::project(".kimi/config.toml")],
     switches: Switches {
+        starts: &[".kimi/mcp.json"],
         flags: &["--config"],
         variables: &["KIMI_SHARE_DIR"],
         ..Switches::NONE

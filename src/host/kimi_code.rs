@@ -43,6 +43,7 @@ pub(super) static HOST: Host = Host {
     timeout: Duration::from_secs(30),
     text_limit: 4_000,
     programs: &["kimi-code"],
+    project_dir: None,
     settings: Some(Settings {
         form: Form::Toml,
         files: &[(Scope::User, Place::home(".kimi-code/config.toml"))],

@@ -22,6 +22,7 @@ pub(super) static HOST: Host = Host {
     timeout: Duration::from_secs(30),
     text_limit: 8_000,
     programs: &["kiro-cli", "q"],
+    project_dir: None,
     // Its hooks stand in each agent's own configuration, and none of those is everybody's.
     settings: None,
     places: &[
@@ -30,7 +31,10 @@ pub(super) static HOST: Host = Host {
         Place::home(".aws/amazonq/cli-agents"),
         Place::project(".amazonq/cli-agents"),
     ],
-    switches: Switches::NONE,
+    switches: Switches {
+        starts: &[".kiro/settings/mcp.json"],
+        ..Switches::NONE
+    },
     sample: r#"{"hook_event_name":"preToolUse","session_id":"$SESSION","cwd":"$DIR","tool_name":"execute_bash","tool_input":{"command":"$COMMAND"}}"#,
     trial: None,
     blind_spots: &[

@@ -111,6 +111,8 @@ pub struct Host {
     pub text_limit: usize,
     /// The programs by which it is started, to tell whether it is here.
     pub programs: &'static [&'static str],
+    /// The variable by which it tells its hooks in which project it works; none where it tells nothing.
+    pub project_dir: Option<&'static str>,
     /// Where and how it is given its hooks; none where it has no settings to write.
     pub settings: Option<Settings>,
     /// What else decides over its hooks or brings code into it.
@@ -197,6 +199,12 @@ impl Host {
             );
             is_agent && (host.programs.contains(&program) || host.name == program)
         })
+    }
+
+    /// Whether a host starts by itself what a file says.
+    pub(crate) fn starts_from(path: &Path) -> bool {
+        let mut files = HOSTS.iter().flat_map(|host| host.switches.starts);
+        files.any(|end| path.ends_with(end))
     }
 
     /// Returns the file that `ahp install` writes in a scope, or the directory; none where the host has no such scope.

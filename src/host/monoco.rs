@@ -40,6 +40,7 @@ pub(super) static HOST: Host = Host {
     timeout: Duration::from_secs(30),
     text_limit: 9_000,
     programs: &["monoco"],
+    project_dir: None,
     settings: Some(Settings {
         form: Form::Shim,
         files: &[

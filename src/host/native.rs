@@ -43,6 +43,7 @@ pub(super) static HOST: Host = Host {
     timeout: Duration::from_mins(10),
     text_limit: 64_000,
     programs: &[],
+    project_dir: None,
     settings: None,
     places: &[],
     switches: Switches::NONE,

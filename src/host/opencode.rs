@@ -40,6 +40,7 @@ pub(super) static HOST: Host = Host {
     timeout: Duration::from_mins(1),
     text_limit: 9_000,
     programs: &["opencode", "opencode-ai"],
+    project_dir: None,
     settings: Some(Settings {
         form: Form::Plugin,
         files: &[

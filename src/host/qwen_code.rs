@@ -36,6 +36,7 @@ pub(super) static HOST: Host = Host {
     timeout: Duration::from_mins(1),
     text_limit: 9_000,
     programs: &["qwen"],
+    project_dir: Some("QWEN_PROJECT_DIR"),
     settings: Some(Settings {
         form: Form::Json(Shape::GroupsMillis),
         files: &[

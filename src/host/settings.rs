@@ -120,6 +120,8 @@ pub struct Switches {
     pub plugins: bool,
     /// Files that anybody may write, each as the end of a path, with the words in them that matter, in lower case.
     pub words: &'static [(&'static [&'static str], &'static [&'static str])],
+    /// Files that anybody may write, each as the end of a path, with commands that it starts by itself.
+    pub starts: &'static [&'static str],
 }
 
 impl Switches {
@@ -133,5 +135,6 @@ impl Switches {
         front_matter: &[],
         plugins: false,
         words: &[],
+        starts: &[],
     };
 }

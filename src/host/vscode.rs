@@ -63,6 +63,7 @@ pub(super) static HOST: Host = Host {
     timeout: Duration::from_secs(30),
     text_limit: 9_000,
     programs: &["code"],
+    project_dir: None,
     settings: Some(Settings {
         form: Form::Json(Shape::Copilot),
         files: &[
@@ -78,6 +79,12 @@ pub(super) static HOST: Host = Host {
     }),
     places: &[Place::machine("/etc/vscode")],
     switches: Switches {
+        starts: &[
+            ".vscode/mcp.json",
+            ".vscode/tasks.json",
+            "Code/User/mcp.json",
+            "Code/User/tasks.json",
+        ],
         front_matter: &[
             Place::project(".github/agents/*.md"),
             Place::project(".github/chatmodes/*.md"),

@@ -34,6 +34,7 @@ pub(super) static HOST: Host = Host {
     timeout: Duration::from_mins(1),
     text_limit: 4_000,
     programs: &["windsurf"],
+    project_dir: None,
     settings: Some(Settings {
         form: Form::Json(Shape::Windsurf),
         files: &[
@@ -54,7 +55,10 @@ pub(super) static HOST: Host = Host {
         Place::machine("/etc/windsurf"),
         Place::machine("/Library/Application Support/Windsurf"),
     ],
-    switches: Switches::NONE,
+    switches: Switches {
+        starts: &[".codeium/windsurf/mcp_config.json"],
+        ..Switches::NONE
+    },
     sample: r#"{"agent_action_name":"pre_run_command","trajectory_id":"$SESSION","tool_info":{"command_line":"$COMMAND","cwd":"$DIR"}}"#,
     trial: None,
     blind_spots: &[

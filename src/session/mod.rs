@@ -4,6 +4,7 @@
 
 mod call;
 mod file;
+mod first_project;
 mod origins;
 mod own_file;
 mod state;
@@ -11,6 +12,7 @@ mod tally;
 
 pub use self::call::{Call, CallId, Going};
 pub use self::file::{ScopeFault, ScopeFile, Store, Stored};
+pub use self::first_project::FirstProject;
 pub use self::origins::{Origin, Origins};
 pub use self::state::State;
 pub use self::tally::{Contribution, Count, Definition, Keys, Window};

@@ -8,6 +8,8 @@ use std::os::unix::fs::FileExt as _;
 const FIRST: usize = 8 << 10;
 /// How much is read at once at most; a longer line makes it more.
 const STEP: usize = 256 << 10;
+/// How long a line gets at most: records are far shorter, and a clone may bring a file without any newline.
+pub(super) const LONGEST: usize = 16 << 20;
 
 /// Reads lines from the end of a file to its beginning.
 #[derive(Debug)]
@@ -43,6 +45,9 @@ impl<'f> Backward<'f> {
     }
 
     /// Returns the line before the one that was returned last.
+    ///
+    /// # Errors
+    /// The file cannot be read, or a line is longer than any record.
     pub(crate) fn next_line(&mut self) -> io::Result<Option<PlacedLine>> {
         loop {
             let unread = self.buffer.get(..self.end).unwrap_or_default();
@@ -77,6 +82,10 @@ impl<'f> Backward<'f> {
 
     /// Puts what stands before the buffer in front of it.
     fn fill(&mut self) -> io::Result<()> {
+        if self.end >= LONGEST {
+            let why = format!("a line is longer than {LONGEST} bytes");
+            return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+        }
         self.buffer.truncate(self.end);
         let wanted = if self.buffer.is_empty() {
             FIRST
@@ -101,6 +110,16 @@ impl<'f> Backward<'f> {
 mod tests {
     use super::*;
     use std::io::Write as _;
+
+    #[test]
+    fn a_file_without_a_newline_is_not_read_whole() {
+        let file = tempfile::tempfile().unwrap();
+        // No byte of it is on the disk.
+        let length = 1 << 40;
+        file.set_len(length).unwrap();
+        let error = Backward::new(&file, length).next_line().unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+    }
 
     #[test]
     fn lines_come_last_first_across_buffers() {

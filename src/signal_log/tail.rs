@@ -5,14 +5,14 @@ use std::io;
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::backward::Backward;
+use super::backward::{Backward, LONGEST};
 use super::files::LogFiles;
 use super::frame::Frame;
 use super::lock::Anchor;
 use super::{LogError, Notice, frame, rotation};
 
 /// How far back a last whole record is looked for before the file is taken for something else.
-const FARTHEST: u64 = 16 << 20;
+const FARTHEST: u64 = LONGEST as u64;
 /// Writers of several processes read the clock before they get the lock: so much disorder means nothing.
 const CLOCK_TOLERANCE: TimeDelta = TimeDelta::seconds(15);
 
@@ -93,7 +93,11 @@ impl Tail {
 /// Finds the last whole record of a file; none where there is none and never was.
 fn last_record(file: &File, length: u64) -> io::Result<Option<Tail>> {
     let mut lines = Backward::new(file, length);
-    while let Some(line) = lines.next_line()? {
+    let mut next_line = || match lines.next_line() {
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => Ok(None),
+        line => line,
+    };
+    while let Some(line) = next_line()? {
         let is_at_end = line.offset + line.bytes.len() as u64 == length;
         if let Some(frame) = Frame::read(&line.bytes)
             && (line.terminated || (is_at_end && frame.is_intact(&line.bytes)))

@@ -382,3 +382,30 @@ fn a_script_reads_nothing_through_a_link_that_leads_out() {
         assert_eq!(ran.code, 0, "{path}: {}", ran.stdout);
     }
 }
+
+#[test]
+fn many_scripts_together_are_bounded_as_one_is() {
+    let ids: Vec<String> = (0..60).map(|n| format!("z{n}")).collect();
+    let bound = ids.iter().map(|id| format!("{{oracle: {id}}}"));
+    let bound = bound.collect::<Vec<_>>().join(", ");
+    let world = World::new(&format!("hooks: {{pre-tool-use: [{bound}]}}"));
+    for id in &ids {
+        world.write(
+            &format!(".ahp/oracles/{id}.rhai"),
+            "fn evaluate(e) { loop { } }",
+        );
+    }
+    let event = serde_json::json!({
+        "hook_event_name": "PreToolUse", "session_id": "s", "cwd": world.root(),
+        "tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "t",
+    });
+    let ran = world.ahp_fed(
+        &["hook", "--host", "claude-code"],
+        event.to_string().as_bytes(),
+    );
+    assert!(ran.stdout.contains("\"ask\""), "{ran:?}");
+    let log = serde_json::to_string(&world.log()).unwrap();
+    // On a slow machine some are over time before.
+    let alone = log.matches("takes more than 500000 operations").count();
+    assert!(alone <= 8, "{alone}");
+}

@@ -13,7 +13,7 @@ use super::socket::{POLICY, evaluations, judged, payload, socket};
 use crate::world::World;
 
 /// A daemon that answers HTTP, and ends with the test.
-pub(super) struct Http {
+pub(crate) struct Http {
     child: Child,
     port: u16,
     token: String,
@@ -27,7 +27,7 @@ impl Drop for Http {
 }
 
 impl Http {
-    pub(super) fn start(world: &World) -> Self {
+    pub(crate) fn start(world: &World) -> Self {
         let mut child = world
             .ahp_command()
             .args(["serve", "--http", "127.0.0.1:0", "--log-level", "debug"])
@@ -83,7 +83,7 @@ impl Http {
         self.raw(format!("{text}\r\n{body}").as_bytes())
     }
 
-    pub(super) fn post(&self, path: &str, body: &str) -> (u16, String) {
+    pub(crate) fn post(&self, path: &str, body: &str) -> (u16, String) {
         self.send(&format!("POST {path}"), &[], body)
     }
 }

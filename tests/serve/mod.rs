@@ -7,6 +7,8 @@ mod kept;
 mod killing;
 mod socket;
 
+pub(crate) use self::http::Http;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};

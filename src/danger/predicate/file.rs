@@ -2,6 +2,7 @@
 
 use crate::danger::digest::Digest;
 use crate::danger::place::Place;
+use crate::program::{self, Fact};
 use crate::secret::is_secret_folder;
 use crate::shell::{Word, file_name};
 use crate::words::{holds_any, words};
@@ -117,7 +118,9 @@ pub(super) fn is_agent_settings(path: &str) -> bool {
 /// Whether a file would be started in the place of a well-known program.
 pub(super) fn shadows_program(path: &str) -> bool {
     path.rsplit_once('/').is_some_and(|(dir, name)| {
-        words!("everybodys-programs").contains(&name) && matches!(file_name(dir), "bin" | "sbin")
+        let is_known = words!("everybodys-programs").contains(&name);
+        let is_known = is_known || program::find(name).is(Fact::Agent);
+        is_known && matches!(file_name(dir), "bin" | "sbin")
     })
 }
 

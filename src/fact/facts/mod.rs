@@ -3,11 +3,12 @@
 mod get;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use chrono::{DateTime, Utc};
 
-use super::{Fact, FactValue, MarkCount, Past, may_run};
+use super::{Fact, FactValue, MarkCount, Past, may_run, started};
 use crate::event::{Event, McpTool, ToolKind, ToolView, Trigger};
 use crate::session::Doubt;
 use crate::shell;
@@ -77,6 +78,7 @@ struct Known {
     outward: OnceLock<Option<bool>>,
     asked: OnceLock<Option<bool>>,
     injection_score: OnceLock<Option<u8>>,
+    operations: AtomicU64,
 }
 
 impl Facts {
@@ -111,7 +113,13 @@ impl Facts {
             outward: OnceLock::new(),
             asked: OnceLock::new(),
             injection_score: OnceLock::new(),
+            operations: AtomicU64::new(0),
         }))
+    }
+
+    /// Adds operations that a script has taken over this event; returns those of all scripts.
+    pub(crate) fn add_operations(&self, count: u64) -> u64 {
+        self.0.operations.fetch_add(count, Ordering::Relaxed) + count
     }
 
     /// Sets what happened before, as long as nobody else has these facts.
@@ -323,12 +331,15 @@ impl Facts {
             .as_ref()
     }
 
-    /// Returns what a tool whose name and form nobody knows may run beside its command line, as a line and what that would
-    /// run. It is a guess on the safe side: no fact is made of it.
+    /// Returns what a tool may run beside its command line, as a line and what that would run: one whose name and form nobody
+    /// knows, and one that writes what a host starts by itself. It is a guess on the safe side: no fact is made of it.
     pub(crate) fn may_run(&self) -> Option<(&str, &shell::Analysis)> {
         let made = self.0.may_run.get_or_init(|| {
             let view = self.tool()?;
-            let line = may_run::line(self.0.seed.event.tool.as_ref()?, view)?;
+            let line = may_run::line(self.0.seed.event.tool.as_ref()?, view);
+            let started = started::lines(view, self.shell().map(AsRef::as_ref));
+            let lines: Vec<String> = line.into_iter().chain(started).collect();
+            let line = Some(lines.join("\n")).filter(|line| !line.is_empty())?;
             let analysis = shell::analyse(&line, self.surroundings(view));
             Some((line, analysis))
         });

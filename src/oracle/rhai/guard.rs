@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use rhai::Dynamic;
 
-use super::limits::MAX_OPERATIONS;
+use super::limits::{MAX_OPERATIONS, MOST_OPERATIONS};
 use super::memory;
 use crate::fact::Facts;
 use crate::oracle::HookContext;
@@ -29,11 +29,16 @@ const MAX_PRINTED_LEN: usize = 2000;
 /// has a place.
 const GRACE: u64 = 8;
 
+/// How many operations a run takes until it counts them among those of all runs about the event.
+const COUNTED: u64 = 256;
+
 /// Why a run was ended from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
     /// It has taken as many operations as it may.
     Operations,
+    /// All runs about this event have taken as many as they may.
+    Together,
     /// The binding's timeout has passed.
     Deadline,
     /// The process has grown too much.
@@ -47,6 +52,15 @@ pub(super) enum Sees {
     Facts(Facts),
     /// An oracle: all that oracles see, and until when.
     All(HookContext),
+}
+
+impl Sees {
+    fn facts(&self) -> &Facts {
+        match self {
+            Self::Facts(facts) => facts,
+            Self::All(context) => &context.facts,
+        }
+    }
 }
 
 struct Run {
@@ -125,12 +139,7 @@ pub(super) fn is_over() -> bool {
 
 /// Returns the facts of the run; none outside of one.
 pub(super) fn facts() -> Option<Facts> {
-    RUN.with_borrow(|run| {
-        Some(match &run.as_ref()?.sees {
-            Sees::Facts(facts) => facts.clone(),
-            Sees::All(context) => (*context.facts).clone(),
-        })
-    })
+    RUN.with_borrow(|run| Some(run.as_ref()?.sees.facts().clone()))
 }
 
 /// Returns what the oracle of the run sees; none where it is a condition.
@@ -168,6 +177,12 @@ impl Run {
         self.operations.set(operations);
         if operations >= MAX_OPERATIONS && self.stop.get().is_none() {
             self.stop.set(Some(Stop::Operations));
+        }
+        if operations.is_multiple_of(COUNTED)
+            && self.sees.facts().add_operations(COUNTED) >= MOST_OPERATIONS
+            && self.stop.get().is_none()
+        {
+            self.stop.set(Some(Stop::Together));
         }
         // A clock read costs as much as an operation; eight operations can make 8 MiB at most.
         if operations.is_multiple_of(8) {

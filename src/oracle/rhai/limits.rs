@@ -4,6 +4,8 @@ use rhai::{Dynamic, EvalAltResult, Position};
 
 /// How many operations a run may take.
 pub const MAX_OPERATIONS: u64 = 500_000;
+/// How many operations all runs about one event may take: a clone may bring any number of scripts.
+pub(super) const MOST_OPERATIONS: u64 = 8 * MAX_OPERATIONS;
 /// How deep functions may call each other.
 pub const MAX_CALLS: usize = 32;
 /// How long a text may be, and all texts of one list or map together, in bytes.

@@ -38,6 +38,7 @@ pub fn reference() -> String {
         "| what | at most |\n|---|---|\n\
          | the script's file | {} KiB |\n\
          | operations of one run | {} |\n\
+         | operations of all runs about one event | {} |\n\
          | functions that call each other | {} deep |\n\
          | a text, or all texts of one list or map | {} MiB |\n\
          | values of one list or map, in all its depth | {} |\n\
@@ -45,6 +46,7 @@ pub fn reference() -> String {
          | time | the binding's `timeout` |",
         MAX_SOURCE >> 10,
         limits::MAX_OPERATIONS,
+        limits::MOST_OPERATIONS,
         limits::MAX_CALLS,
         limits::MAX_TEXT >> 20,
         limits::MAX_ITEMS,

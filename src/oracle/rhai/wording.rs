@@ -67,6 +67,10 @@ fn why(source: &str, error: &EvalAltResult, stop: Option<Stop>) -> String {
             "the script takes more than {} operations",
             limits::MAX_OPERATIONS
         ),
+        (_, Some(Stop::Together)) => format!(
+            "all scripts together take more than {} operations for this event",
+            limits::MOST_OPERATIONS
+        ),
         (EvalAltResult::ErrorStackOverflow(_), _) => format!(
             "functions call each other more than {} deep",
             limits::MAX_CALLS

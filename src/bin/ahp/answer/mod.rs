@@ -3,6 +3,7 @@
 mod past;
 mod stand_in;
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, mpsc};
@@ -12,8 +13,9 @@ use ahp::config::{Environment, Locations};
 use ahp::engine::{Engine, Evaluated, Prepared, block_on};
 use ahp::event::{Event, GitHook, ToolCall, Trigger};
 use ahp::host;
-use ahp::host::{CANARY, DecodeError, Decoded, Host, Input, Queue, Reply};
+use ahp::host::{CANARY, DecodeError, Decoded, HOSTS, Host, Input, Queue, Reply};
 use ahp::process::too_deep;
+use ahp::session::FirstProject;
 use ahp::signal::Signal;
 use ahp::verdict::{Decision, Verdict};
 
@@ -86,8 +88,11 @@ pub(crate) trait Judge {
     /// Finds the project around a directory; around that of the caller where none is given.
     fn locations(&self, dir: Option<&Path>) -> Locations;
 
-    /// Returns a directory of the project in which the host works, as far as that can be told and it is another than `dir`.
-    fn host_dir(&self, dir: &Path) -> Option<PathBuf>;
+    /// Whether the host tells in which project it works, or that is fixed.
+    fn tells_project(&self, host: &Host) -> bool;
+
+    /// Returns directories of the projects in which the host works, as far as they can be told and are others than `dir`.
+    fn host_dirs(&self, host: &Host, dir: &Path) -> Vec<PathBuf>;
 
     /// Returns how many hooks stand above the caller.
     fn depth(&self) -> u32;
@@ -121,17 +126,98 @@ pub(crate) trait Judge {
     }
 }
 
-/// Returns a directory of the project in which a host works: the one that it tells its hooks, or the one in which it started
-/// this hook, where that has a policy; none where that is `dir`.
-pub(crate) fn host_dir(environment: &Environment, here: &Locations, dir: &Path) -> Option<PathBuf> {
-    let is_other = |other: &PathBuf| other != dir;
-    // One that is gone governs nothing.
-    if let Some(told) = environment.project_dir().filter(|told| told.is_dir()) {
-        return Some(told).filter(is_other);
-    }
+/// Returns directories of the projects in which a host works, but for `dir`: the one that it tells its hooks, or the one in which
+/// it started this hook, where that has a policy; and those of the hosts inside of which it runs.
+pub(crate) fn host_dirs(
+    environment: &Environment,
+    here: &Locations,
+    host: &Host,
+    dir: &Path,
+) -> Vec<PathBuf> {
+    let told = HOSTS.iter().filter_map(|of| environment.project_dir(of));
+    let is_told = environment.project_dir(host).is_some();
     // Where both are one, it is not looked whether there is a policy.
-    let started = Some(&here.work_dir).filter(|started| is_other(started));
-    started.filter(|_| here.has_policy()).cloned()
+    let started = Some(&here.work_dir).filter(|started| !is_told && *started != dir);
+    let started = started.filter(|_| here.has_policy()).cloned();
+    told.filter(|told| told != dir).chain(started).collect()
+}
+
+/// Returns what an event is judged by. Wherever the agent has gone meanwhile, the policies of the project that its host works in
+/// and of the one in which the session began stay in force; that of the place where it is can only add to them. Says why one
+/// cannot be told.
+fn in_force(
+    decoded: &Decoded,
+    here: &Locations,
+    place: Locations,
+    judge: &dyn Judge,
+) -> (Vec<Locations>, Option<String>) {
+    let work_dir = place.work_dir.clone();
+    let mut all = vec![place];
+    let add = |all: &mut Vec<Locations>, dir: &Path| {
+        let mut found = judge.locations(Some(dir));
+        if all.iter().all(|l| l.project_root != found.project_root) {
+            found.work_dir.clone_from(&work_dir);
+            all.push(found);
+        }
+    };
+    for dir in judge.host_dirs(decoded.host, &work_dir) {
+        add(&mut all, &dir);
+    }
+    all.rotate_left(1);
+    if judge.tells_project(decoded.host) {
+        return (all, None);
+    }
+    // What the hosts tell inside of which this one runs is told with each event.
+    let governed = || {
+        let own = all.iter().filter(|l| l.project_root == here.project_root);
+        let governed = own.chain(all.last()).find(|l| l.has_policy())?;
+        Some(governed.project_root.clone())
+    };
+    match first_project(decoded, here.state_dir.as_deref(), governed) {
+        Ok(first) => {
+            if let Some(first) = first.filter(|f| all.iter().all(|l| l.project_root != *f)) {
+                add(&mut all, &first);
+            }
+            (all, None)
+        }
+        Err(why) => (all, Some(why)),
+    }
+}
+
+/// Returns the root of the project in which a session began, as it was noted. Where nothing is noted yet, `governed` is.
+fn first_project(
+    decoded: &Decoded,
+    state_dir: Option<&Path>,
+    governed: impl FnOnce() -> Option<PathBuf>,
+) -> Result<Option<PathBuf>, String> {
+    let session = decoded.session_id.as_deref().filter(|id| *id != CANARY);
+    let (Some(dir), Some(session)) = (state_dir, session) else {
+        return Ok(None);
+    };
+    let is_missing = |path: &Path| {
+        let found = path.symlink_metadata();
+        found.is_err_and(|error| {
+            matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
+        })
+    };
+    let first = FirstProject::new(dir, decoded.host.name, session);
+    let noted = first.root().and_then(|root| {
+        if root.is_none()
+            && let Some(governed) = governed()
+        {
+            first.keep(&governed)?;
+        }
+        // One that is gone governs nothing.
+        Ok(root.filter(|root| !is_missing(root)))
+    });
+    match noted {
+        // Without a place for what must outlive a run there is nothing to go by.
+        Err(_) if is_missing(dir) => Ok(None),
+        noted => noted.map_err(|error| {
+            let path = first.path().display();
+            format!("`{path}` says in which project the session began, and cannot be used: {error}")
+        }),
+    }
 }
 
 /// What is about to be judged.
@@ -205,17 +291,14 @@ pub(crate) fn evaluate(
             Some(dir) if *dir != here.work_dir => judge.locations(Some(dir)),
             _ => here.clone(),
         };
-        // Wherever the agent has gone meanwhile, the policy of the project that its host works in stays in force; that of
-        // the place where it is can only add to it.
-        let elsewhere = judge.host_dir(&locations.work_dir);
-        let of_host = elsewhere.map(|dir| judge.locations(Some(&dir)));
-        let mut of_host = of_host.filter(|l| l.project_root != locations.project_root);
-        if let Some(of_host) = &mut of_host {
-            of_host.work_dir.clone_from(&locations.work_dir);
+        let (all, unknown) = in_force(&decoded, &here, locations, judge);
+        if let Some(why) = unknown {
+            note(progress, host, call, &why);
+            verdicts.push(Verdict::of(event.trigger, vec![not_known(event, &why)]));
         }
         let asks = decoded.host_event.filter(|event| event.is_permission);
-        let is_all = decoded.events.len() == 1 && of_host.is_none();
-        for locations in of_host.into_iter().chain([locations]) {
+        let is_all = decoded.events.len() == 1 && all.len() == 1;
+        for locations in all {
             verdicts.extend(if let Some(asks) = asks {
                 past::asked_about(asks, event, &locations, judge, progress, deadlines)?
             } else {
@@ -397,6 +480,20 @@ fn on_thread(prepared: Prepared, deadlines: Deadlines) -> Result<Vec<Evaluated>,
             }
         })
     })
+}
+
+/// What is said where the project in which the session began cannot be told: what it may have against an event is not known.
+fn not_known(event: &Event, why: &str) -> Signal {
+    // Nobody counts how often an agent is kept from stopping.
+    let signal = if event.trigger.is_pre() && event.trigger != Trigger::PreAgentTurnStop {
+        Signal::block("first-project", why)
+    } else {
+        Signal::prompt("first-project", why)
+    };
+    signal.steps([
+        "make the folder readable and writable for you alone",
+        "or remove the file, and start a new session in the project",
+    ])
 }
 
 /// What stands for every event of a shield that does not hold any more.

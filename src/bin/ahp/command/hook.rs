@@ -11,7 +11,7 @@ use std::time::Instant;
 use ahp::config::{Config, Environment, Locations};
 use ahp::engine::Engine;
 use ahp::event::Trigger;
-use ahp::host::{Decoded, MOST_BYTES, Reply};
+use ahp::host::{Decoded, Host, MOST_BYTES, Reply};
 use ahp::install::{Disarming, Installer, KeptHooks, Needs};
 use ahp::process::depth;
 use ahp::signal::Signal;
@@ -85,8 +85,12 @@ impl Judge for Alone<'_> {
         }
     }
 
-    fn host_dir(&self, dir: &Path) -> Option<PathBuf> {
-        answer::host_dir(self.environment, &self.here, dir)
+    fn tells_project(&self, host: &Host) -> bool {
+        self.environment.project_dir(host).is_some()
+    }
+
+    fn host_dirs(&self, host: &Host, dir: &Path) -> Vec<PathBuf> {
+        answer::host_dirs(self.environment, &self.here, host, dir)
     }
 
     fn depth(&self) -> u32 {

@@ -9,7 +9,7 @@ use std::time::Instant;
 use ahp::config::{Environment, Locations};
 use ahp::engine::Engine;
 use ahp::event::Trigger;
-use ahp::host::{Decoded, Reply};
+use ahp::host::{Decoded, Host, Reply};
 use ahp::verdict::Verdict;
 use serde_json::{Value, json};
 use tracing::debug;
@@ -73,8 +73,12 @@ impl Judge for Asked<'_> {
         }
     }
 
-    fn host_dir(&self, dir: &Path) -> Option<PathBuf> {
-        answer::host_dir(&self.environment, &self.here, dir)
+    fn tells_project(&self, host: &Host) -> bool {
+        self.environment.project_dir(host).is_some()
+    }
+
+    fn host_dirs(&self, host: &Host, dir: &Path) -> Vec<PathBuf> {
+        answer::host_dirs(&self.environment, &self.here, host, dir)
     }
 
     fn depth(&self) -> u32 {

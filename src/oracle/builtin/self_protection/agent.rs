@@ -1,17 +1,21 @@
 //! Another agent, started without the hooks that this one has, and what an agent's own commands do to its hooks.
 
 use super::found::{Found, act};
+use super::guarded::SEARCHED;
 use super::judged::Judged;
 use crate::config::OWN_PLACES;
 use crate::host::{Host, OUR_PLUGIN, PLUGIN_REMOVALS};
 use crate::place::Place;
 use crate::program::{self, Fact};
 use crate::search;
-use crate::shell::{Invocation, PathEffect, program_name};
-use crate::words::holds_any;
+use crate::shell::{Invocation, PathEffect, Word, program_name};
+use crate::words::{holds_any, words};
 
 /// Options of an agent that few other programs have: whoever takes one may be that agent under another name.
 const TELLING: &[&str] = &["--no-hooks", "--plugin-dir", "--plugin-url", "--safe-mode"];
+
+/// Variables by which a program runs code of somebody else, and so do the hooks that it starts.
+const PRELOADS: &[&str] = words!("preloads");
 
 /// Another agent that would run without the hooks that this one has, or with code in it that can pass them by.
 pub(super) fn find(invocation: &Judged<'_>) -> Option<Found> {
@@ -30,10 +34,16 @@ pub(super) fn find(invocation: &Judged<'_>) -> Option<Found> {
             .chain(host.places())
             .filter_map(Place::variable)
     };
-    let elsewhere = invocation
-        .environment
-        .iter()
-        .any(|(name, _)| name == "HOME" || moving().any(|variable| variable == name));
+    // What the line sets before may hold for it too.
+    let mut set = (invocation.environment.iter()).chain(&invocation.analysis.assignments);
+    let elsewhere = set.any(|(name, value)| match name.as_str() {
+        "HOME" => true,
+        "PATH" => misleads(invocation, value),
+        "NODE_OPTIONS" => holds_any(&value.text, &["-r", "import", "loader", "require"]),
+        // Those about certificates run nothing.
+        name if PRELOADS.contains(&name) => !holds_any(name, &["SSL", "TLS"]),
+        name => moving().any(|variable| variable == name),
+    });
     if skips || inline || elsewhere {
         return Some(act("start an agent without its hooks"));
     }
@@ -52,6 +62,21 @@ pub(super) fn find(invocation: &Judged<'_>) -> Option<Found> {
     let changes = operands.first() == Some(&"config")
         && operands.iter().any(|o| o.to_lowercase().contains("hook"));
     changes.then(|| act("change the host's hooks"))
+}
+
+/// Whether the hooks of an agent may come to another `ahp` by a search path, or to none. What stood in it before has to stay, and
+/// what is new has to be a folder in which nobody can put an `ahp` unseen.
+fn misleads(invocation: &Judged<'_>, path: &Word) -> bool {
+    let holds_none = |dir: &str| {
+        let is_searched = SEARCHED.contains(&dir.rsplit('/').next().unwrap_or(dir));
+        let file = invocation.path_of(&format!("{dir}/ahp"));
+        is_searched && (file.symlink_metadata().is_err() || invocation.guarded.is_own(&file))
+    };
+    let dirs = path.text.split(':');
+    let mut new = dirs
+        .filter(|dir| !dir.is_empty() && !dir.starts_with('$'))
+        .peekable();
+    !path.dynamic || new.peek().is_none() || !new.all(holds_none)
 }
 
 /// Returns the host whose program this is, or whose program an interpreter runs, and how many operands stand before its own.

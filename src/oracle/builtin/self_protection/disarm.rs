@@ -48,6 +48,13 @@ fn by_program(invocation: &Judged<'_>) -> Option<Found> {
         name if SETTERS.contains(&name) && sets_variable() => {
             "set a variable that disarms the policy"
         }
+        "declare" | "export" | "typeset"
+            if names_ahp()
+                && invocation.has_short('f')
+                && (program == "export" || invocation.has_short('x')) =>
+        {
+            "put something else in the place of `ahp`"
+        }
         "pkill" | "killall" | "taskkill" | "skill" if names_ahp() => "end `ahp`",
         "kill" if picks_ahp(invocation) => "end `ahp`",
         "systemctl" | "service" if !operands.contains(&"status") && names_ahp() => "stop `ahp`",

@@ -28,7 +28,7 @@ const TELLING: &[&str] = &["hooks.yaml", "hooks.local.yaml", "signals.jsonl"];
 const FILES: &[&str] = &["hook.md", "hooks.local.yaml", "hooks.yaml", "signals.jsonl"];
 
 /// Folders to which search paths lead, by their last names: those of packages and of managers of versions too.
-const SEARCHED: &[&str] = &[".bin", "bin", "shims"];
+pub(super) const SEARCHED: &[&str] = &[".bin", "bin", "shims"];
 
 /// The files that no agent may change.
 #[derive(Debug)]

@@ -221,9 +221,14 @@ impl answer::Judge for Judge {
         }
     }
 
-    fn host_dir(&self, dir: &Path) -> Option<PathBuf> {
-        let root = &self.locations.project_root;
-        (self.is_fixed && root != dir).then(|| root.clone())
+    fn tells_project(&self, _: &Host) -> bool {
+        self.is_fixed
+    }
+
+    fn host_dirs(&self, _: &Host, dir: &Path) -> Vec<PathBuf> {
+        let root = Some(&self.locations.project_root);
+        let root = root.filter(|root| self.is_fixed && *root != dir);
+        root.cloned().into_iter().collect()
     }
 
     fn depth(&self) -> u32 {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use ahp::config::{Environment, Locations};
 use ahp::engine::{Engine, EngineBuilder};
 use ahp::event::Trigger;
-use ahp::host::{Decoded, Reply};
+use ahp::host::{Decoded, Host, Reply};
 use ahp::process::DEPTH;
 use ahp::signal::{Action, Actor};
 use ahp::signal_log::Answer;
@@ -117,8 +117,12 @@ impl Judge for Event<'_> {
         }
     }
 
-    fn host_dir(&self, _: &Path) -> Option<PathBuf> {
-        None
+    fn tells_project(&self, _: &Host) -> bool {
+        true
+    }
+
+    fn host_dirs(&self, _: &Host, _: &Path) -> Vec<PathBuf> {
+        Vec::new()
     }
 
     fn depth(&self) -> u32 {
