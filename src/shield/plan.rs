@@ -200,9 +200,15 @@ impl Plan {
         if opened(&given).any(|dir| shields.starts_with(dir)) {
             return Err(ShieldError::Shields(shields));
         }
-        for path in hidden.chain(own).chain(judges).chain([shields]) {
-            // What is not there cannot be read; what is a link is hidden where it leads.
-            let Ok(path) = real(&path) else { continue };
+        // Whoever reads a file can hold a lock of it: of what sessions have done, and of who needs what a shield has made.
+        let locked = [SESSIONS, traces::DIR].map(|name| state_dir.join(name));
+        let hidden = hidden.chain(own).chain(judges).chain(locked);
+        for path in hidden.chain([shields.clone()]) {
+            // What is a link is hidden where it leads. What is not there is told when it comes, unless it can be made inside.
+            let path = shell::real(&path);
+            if !path.exists() && opened(&given).any(|dir| path.starts_with(dir)) {
+                continue;
+            }
             if opens(&path) {
                 return Err(ShieldError::KeepsShut(path));
             }
@@ -224,7 +230,7 @@ impl Plan {
         let mut warnings = Vec::new();
         let mounts = loop {
             let mounts = arrange(given.iter().cloned(), &held)?;
-            let found = links::look(&held, &mounts, &FRESH)?;
+            let found = links::look(&held, &mounts, &FRESH, &shields)?;
             // What a link leads to may hold links itself.
             if found.led_to.iter().all(|path| held.contains(path)) {
                 warnings.extend(found.of_many_names.iter().map(of_many_names));
