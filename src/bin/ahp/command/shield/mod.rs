@@ -61,7 +61,11 @@ pub(crate) fn run(args: &Args) -> Result<Exit, String> {
     }
     // First of all: whatever is made from here on is taken away again by the drops.
     let signals = Signals::noted().map_err(|error| error.to_string())?;
-    let world = World::find(args)?;
+    descriptors::close_given().map_err(|error| format!("open files: {error}"))?;
+    let world = match (World::find(args, &signals), signals.stopped()) {
+        (Err(_), Some(exit)) => return Ok(exit),
+        (world, _) => world?,
+    };
     if args.dry_run {
         show::show(&world.plan, args.format);
         return Ok(Exit::Success);
@@ -85,7 +89,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, String> {
     if let Some(exit) = signals.stopped() {
         return Ok(exit);
     }
-    world.prepare()?;
+    if let Err(why) = world.prepare(&signals) {
+        return signals.stopped().ok_or(why);
+    }
     let starter = run.starter(&bubblewrap, &world.program);
     starter
         .try_out(&world.plan, &world.here.work_dir)
