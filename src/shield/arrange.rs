@@ -22,6 +22,8 @@ pub enum Access {
     Device,
     /// An empty file in the place of a socket.
     Covered,
+    /// An empty file in the place of one that the judge locks: whoever opens that can hold its lock.
+    Emptied,
     /// A file that cannot be opened.
     HiddenFile,
     /// An empty folder that cannot be written.
@@ -123,7 +125,7 @@ fn without_needless(mut mounts: BTreeMap<PathBuf, Access>) -> Vec<Mount> {
         .filter(|(path, access)| {
             let covers = matches!(
                 access,
-                Access::Covered | Access::HiddenFile | Access::HiddenFolder
+                Access::Covered | Access::Emptied | Access::HiddenFile | Access::HiddenFolder
             );
             covers && unseen(path)
         })

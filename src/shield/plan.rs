@@ -9,15 +9,17 @@ use crate::config::{Environment, Locations, SOCKET_DIR, STATE_DIR, ShieldSetting
 use crate::guard::{Guards, Repository};
 use crate::host::{Host, TOKEN};
 use crate::place::Roots;
+use crate::session::SESSIONS;
 use crate::shell;
 use crate::shell::without_dots;
+use crate::signal_log::LogPlace;
 
 use super::arrange::{Access, Mount, arrange, covered};
 use super::held::{held, home_of};
 use super::mounts::Mounts;
 use super::sockets::{Around, Searched};
 use super::traces::{Missing, Nothing};
-use super::{INSIDE, ShieldError, links, sockets};
+use super::{INSIDE, ShieldError, links, sockets, traces};
 
 /// Folders in which programs keep what they can fetch or make again.
 const CACHES: &[&str] = &[
@@ -59,7 +61,7 @@ pub struct Request<'a> {
     /// What no agent may change, by the policy in force.
     pub guards: &'a Guards,
     /// Where the log is written.
-    pub log: &'a Path,
+    pub log: &'a LogPlace,
     /// The host whose client is started; none for any other command.
     pub host: Option<&'a Host>,
     /// What the system's and the user's layer say, and the command line beside them.
@@ -224,6 +226,11 @@ impl Plan {
         }
         let mut held: Vec<PathBuf> = held(request.guards, &of_git, request.host)
             .into_iter()
+        let lock = shell::real(&moved(&request.log.lock(), locations, &project, &home));
+        if !is_replaced(&lock, opened(&given)) {
+            missing.extend(made(&lock, Nothing::File)?);
+            given.push(mount(&lock, Access::Emptied));
+        }
             .chain([request.program.to_owned()])
             .flat_map(|path| places(&moved(&path, locations, &project, &home)))
             .collect();
@@ -270,7 +277,7 @@ impl Plan {
         {
             missing.push((path.clone(), Nothing::File));
         }
-        let log = places(&moved(request.log, locations, &project, &home));
+        let log = places(&moved(request.log.path(), locations, &project, &home));
         if let Some(log) = log.iter().find(|log| is_open(&mounts, log)) {
             return Err(ShieldError::Log(log.clone()));
         }
@@ -396,6 +403,39 @@ impl Plan {
     /// Returns the places with some access.
     pub fn with(&self, wanted: impl Fn(&Access) -> bool) -> impl Iterator<Item = &Path> {
         self.mounts
+    /// Returns the places that are held, hidden or emptied only for as long as what lies there is what was mounted on.
+    pub fn kept(&self) -> impl Iterator<Item = &Path> {
+        let is_seen = |path: &&Path| !is_replaced(path, opened(&self.mounts));
+        let kept = self.with(|access| {
+            use Access::{Emptied, Held, HiddenFile, HiddenFolder};
+            matches!(access, Held | HiddenFile | HiddenFolder | Emptied)
+        });
+        kept.filter(is_seen)
+    }
+
+    /// Whether what runs inside may be given a file that is open already: no mount holds that. What is open to be read can be
+    /// opened again to be written, so only what is to be written may lie where nothing is writable inside.
+    ///
+    /// # Errors
+    /// Where else the file is seen cannot be told.
+    pub fn may_be_given(&self, file: &Path, is_to_be_written: bool) -> io::Result<bool> {
+        let mut paths = vec![file.to_owned()];
+        if cfg!(target_os = "linux") {
+            paths.extend(Mounts::seen()?.others(file));
+        }
+        Ok(paths.iter().all(|path| {
+            let mut guarded = self.guarded.iter();
+            let is_held = guarded.any(|place| path.starts_with(place));
+            let nearest = nearest(&self.mounts, path).map(|mount| &mount.access);
+            !is_held
+                && match nearest {
+                    Some(Access::Writable | Access::Way) => true,
+                    None | Some(Access::Private(_)) => is_to_be_written,
+                    Some(_) => false,
+                }
+        }))
+    }
+
             .iter()
             .filter(move |mount| wanted(&mount.access))
             .map(|mount| mount.path.as_path())
@@ -490,7 +530,9 @@ fn excluded(repository: &Repository, mounts: &[Mount]) -> (PathBuf, String) {
     let top = repository.dot_git.parent().unwrap_or(&repository.dot_git);
     let is_empty =
         |path: &Path| fs::read_dir(path).map_or(!path.exists(), |mut dir| dir.next().is_none());
-    let held = mounts.iter().filter(|mount| mount.access == Access::Held);
+    let held = mounts
+        .iter()
+        .filter(|mount| matches!(mount.access, Access::Held | Access::Emptied));
     for Mount { path, .. } in held {
         if let (Ok(inside), true) = (path.strip_prefix(top), is_empty(path)) {
             text.push_str("\n/");

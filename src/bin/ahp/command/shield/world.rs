@@ -10,6 +10,7 @@ use ahp::config::{Config, Environment, Locations, ShieldSettings};
 use ahp::engine::log_place;
 use ahp::host::Host;
 use ahp::process::{Enclosed, Program};
+use ahp::session::SESSIONS;
 use ahp::shield::{
     INSIDE, Inside, Obstacle, Plan, Request, Traces, bubblewrap, filter_bytes, own_sockets,
     start_script, sweep,
@@ -81,6 +82,7 @@ impl World {
                 own_directory(&dir).ok();
             }
             private(&cache.join("shield"))?;
+            private(&state_dir.join(SESSIONS))?;
         }
         let name = here.project_name();
         // Before the plan: what it sees must still be there when it is mounted.
@@ -93,7 +95,7 @@ impl World {
         let plan = Plan::make(&Request {
             locations: &here,
             guards: state.guards(),
-            log: log.path(),
+            log: &log,
             host,
             settings: &said,
             program: &program,
@@ -205,8 +207,6 @@ impl Drop for Removed {
     }
 }
 
-impl RunFiles {
-    /// Returns where the folders are made that programs of the judge are given.
 /// Removes a directory with all that is in it; whoever ran inside may have closed parts of it.
 fn remove(dir: &Path) -> io::Result<()> {
     let removed = fs::remove_dir_all(dir);
@@ -225,6 +225,8 @@ fn remove(dir: &Path) -> io::Result<()> {
     fs::remove_dir_all(dir)
 }
 
+impl RunFiles {
+    /// Returns where the folders are made that programs of the judge are given.
     pub(super) fn folders(&self) -> PathBuf {
         self.dir.0.join("folders")
     }
@@ -350,7 +352,8 @@ pub(crate) fn standing(locations: &Locations) -> Standing {
     let tried = signals.and_then(|signals| {
         let tried = try_out(locations, &signals);
         signals.release();
-    }
+        tried
+    });
     match tried {
         Ok((abi, limits)) => {
             let open = if abi >= SCOPES {
@@ -375,7 +378,7 @@ fn try_out(locations: &Locations, signals: &Signals) -> Result<(u32, Vec<String>
         return Err("Linux alone has what it is made of".to_owned());
     }
     let bubblewrap = bubblewrap().map_err(|obstacle| obstacle.to_string())?;
-    let world = World::find(&Args {
+    let none = Args {
         write: Vec::new(),
         socket: Vec::new(),
         no_network: false,
