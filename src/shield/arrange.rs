@@ -140,6 +140,12 @@ fn without_needless(mut mounts: BTreeMap<PathBuf, Access>) -> Vec<Mount> {
         .collect()
 }
 
+/// Returns what is mounted nearest above a path, or on it.
+pub(super) fn nearest<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
+    let around = mounts.iter().filter(|mount| path.starts_with(&mount.path));
+    around.max_by_key(|mount| mount.path.components().count())
+}
+
 /// Returns the writable place that a path lies in; none where what is mounted nearest above it is another's or read-only.
 fn writable_around(mounts: &BTreeMap<PathBuf, Access>, path: &Path) -> Option<PathBuf> {
     for dir in path.ancestors().skip(1) {

@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 use crate::regular_file::are_one;
 
 use super::ShieldError;
-use super::arrange::{Access, Mount};
+use super::arrange::{Access, Mount, nearest};
 
 /// How many names are looked at in all held places together; what has more cannot be held with certainty.
 const MOST_NAMES: usize = 200_000;
@@ -132,12 +132,7 @@ impl Around<'_> {
     }
 
     fn nearest(&self, path: &Path) -> Option<&Access> {
-        let around = self
-            .mounts
-            .iter()
-            .filter(|mount| path.starts_with(&mount.path));
-        let nearest = around.max_by_key(|mount| mount.path.components().count());
-        nearest.map(|mount| &mount.access)
+        nearest(self.mounts, path).map(|mount| &mount.access)
     }
 
     /// Whether what lies at a path can be replaced inside, by what is mounted.

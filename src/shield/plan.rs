@@ -14,7 +14,7 @@ use crate::shell;
 use crate::shell::without_dots;
 use crate::signal_log::LogPlace;
 
-use super::arrange::{Access, Mount, arrange, covered};
+use super::arrange::{Access, Mount, arrange, covered, nearest};
 use super::held::{held, home_of};
 use super::mounts::Mounts;
 use super::sockets::{Around, Searched};
@@ -96,6 +96,8 @@ pub struct Plan {
     /// Where git reads what it is not to look at, and what it reads there while the plan holds; none where there is no
     /// repository. What cannot be taken away would otherwise keep it from clearing up.
     pub exclude: Option<(PathBuf, String)>,
+    /// Every held place, also those that lie in nothing writable and need no mount.
+    guarded: Vec<PathBuf>,
     /// What was last looked for on the disk.
     searched: Searched,
     /// What was mounted when the plan was made; none where there is no such list.
@@ -224,13 +226,13 @@ impl Plan {
             };
             given.push(mount(&path, access));
         }
-        let mut held: Vec<PathBuf> = held(request.guards, &of_git, request.host)
-            .into_iter()
         let lock = shell::real(&moved(&request.log.lock(), locations, &project, &home));
         if !is_replaced(&lock, opened(&given)) {
             missing.extend(made(&lock, Nothing::File)?);
             given.push(mount(&lock, Access::Emptied));
         }
+        let mut held: Vec<PathBuf> = held(request.guards, &of_git, request.host)
+            .into_iter()
             .chain([request.program.to_owned()])
             .flat_map(|path| places(&moved(&path, locations, &project, &home)))
             .collect();
@@ -310,6 +312,7 @@ impl Plan {
             unset,
             warnings,
             exclude,
+            guarded: held,
             searched: Searched::default(),
             mounted: Mounts::seen().ok(),
         };
@@ -400,9 +403,6 @@ impl Plan {
         self.with(|access| *access == Access::Held)
     }
 
-    /// Returns the places with some access.
-    pub fn with(&self, wanted: impl Fn(&Access) -> bool) -> impl Iterator<Item = &Path> {
-        self.mounts
     /// Returns the places that are held, hidden or emptied only for as long as what lies there is what was mounted on.
     pub fn kept(&self) -> impl Iterator<Item = &Path> {
         let is_seen = |path: &&Path| !is_replaced(path, opened(&self.mounts));
@@ -436,6 +436,9 @@ impl Plan {
         }))
     }
 
+    /// Returns the places with some access.
+    pub fn with(&self, wanted: impl Fn(&Access) -> bool) -> impl Iterator<Item = &Path> {
+        self.mounts
             .iter()
             .filter(move |mount| wanted(&mount.access))
             .map(|mount| mount.path.as_path())
@@ -476,12 +479,8 @@ fn is_replaced<'a>(path: &Path, mut open: impl Iterator<Item = &'a Path>) -> boo
 
 /// Whether a file could be renamed inside: what is mounted nearest above it is writable.
 fn is_open(mounts: &[Mount], file: &Path) -> bool {
-    let nearest = mounts
-        .iter()
-        .filter(|mount| file.starts_with(&mount.path))
-        .max_by_key(|mount| mount.path.components().count());
     // A file that is held itself lies in a folder that is not.
-    nearest.is_some_and(|mount| {
+    nearest(mounts, file).is_some_and(|mount| {
         matches!(mount.access, Access::Writable | Access::Way)
             || (mount.access == Access::Held && mount.path == file)
     })

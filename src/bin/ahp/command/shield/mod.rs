@@ -1,5 +1,6 @@
 //! ahp shield: starts an agent so that the kernel keeps it, and all that it starts, from changing what governs it.
 
+mod descriptors;
 mod inner;
 mod judge;
 mod show;
@@ -80,6 +81,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, String> {
     };
     if find_program(program, std::env::var_os("PATH").as_deref()).is_none() {
         return Err(format!("there is no program `{program}`"));
+    }
+    if let Some(why) = descriptors::leads_past(&world.plan)? {
+        return Err(why);
     }
     let bubblewrap = bubblewrap().map_err(|obstacle| obstacle.to_string())?;
     for warning in &world.plan.warnings {
