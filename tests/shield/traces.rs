@@ -143,10 +143,11 @@ fn closed_folders_are_opened_and_left_as_they_were() {
         ],
         shared: Vec::new(),
     };
+    let github = hooks.parent().unwrap();
     for closed in [
-        vec![&root],
-        vec![hooks.parent().unwrap()],
-        vec![hooks.parent().unwrap(), &root],
+        vec![root.as_path()],
+        vec![github],
+        vec![github, root.as_path()],
     ] {
         let traces = begun(&state, "p", &missing);
         for dir in &closed {

@@ -13,8 +13,10 @@ use ahp::shield::Plan;
 /// Devices that hold nothing, and are there inside too.
 const HARMLESS: &[&str] = &["full", "null", "random", "urandom", "zero"];
 
-/// `O_CLOEXEC` and `O_ACCMODE`, as the kernel tells them.
+/// `O_CLOEXEC`, as the kernel tells it.
+#[cfg(target_os = "linux")]
 const CLOSES_ITSELF: u32 = 0o2_000_000;
+/// `O_ACCMODE`.
 const TO_BE_WRITTEN: u32 = 3;
 
 /// Closes what this process was given open beside its input and outputs: nothing that it starts gets it. What it has opened
@@ -30,8 +32,12 @@ pub(super) fn close_given() -> io::Result<()> {
         let Some(number) = name.to_str().and_then(|name| name.parse().ok()) else {
             continue;
         };
-        // That of the list itself is closed by now.
-        if number > 2 && flags(number).is_ok_and(|flags| flags & CLOSES_ITSELF == 0) {
+        let flags = match flags(number) {
+            // That of the list itself is closed by now.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            flags => flags?,
+        };
+        if number > 2 && flags & CLOSES_ITSELF == 0 {
             // It is closed, whatever the file system says of what was written to it before.
             nix::unistd::close(number).ok();
         }

@@ -29,7 +29,7 @@ use crate::daemon::{Load, Service, Until};
 use crate::exit_code::Exit;
 use crate::output;
 
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub(crate) struct Args {
     /// Let it write this too
     #[arg(long, value_name = "PATH")]

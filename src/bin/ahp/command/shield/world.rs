@@ -378,15 +378,7 @@ fn try_out(locations: &Locations, signals: &Signals) -> Result<(u32, Vec<String>
         return Err("Linux alone has what it is made of".to_owned());
     }
     let bubblewrap = bubblewrap().map_err(|obstacle| obstacle.to_string())?;
-    let none = Args {
-        write: Vec::new(),
-        socket: Vec::new(),
-        no_network: false,
-        dry_run: false,
-        format: super::show::Format::default(),
-        command: Vec::new(),
-    };
-    let world = World::find(&none, signals)?;
+    let world = World::find(&Args::default(), signals)?;
     let (run, _socket) = world.run_files()?;
     world.prepare(signals)?;
     let starter = run.starter(&bubblewrap, &world.program);
