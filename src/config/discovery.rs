@@ -33,6 +33,9 @@ pub(crate) const CACHE_DIR: Place = Place::moved("XDG_CACHE_HOME", ".cache", "ah
 /// Where a judge listens, whom hooks ask before they judge.
 pub(crate) const SOCKET_DIR: Place = Place::moved("XDG_RUNTIME_DIR", ".local/state/ahp/run", "ahp");
 
+/// Directories in which everybody makes files.
+const FOR_ALL: [&str; 2] = ["/tmp", "/var/tmp"];
+
 /// Every place that is our own: what is written there is policy, state or log.
 pub const OWN_PLACES: &[Place] = &[
     Place::project(".ahp"),
@@ -129,10 +132,34 @@ impl Environment {
 
     /// Returns a variable that holds an absolute path; a relative one has no meaning and is ignored, as XDG asks.
     fn directory(&self, name: &str) -> Option<PathBuf> {
-        self.variables
-            .get(Path::new(name).as_os_str())
-            .map(PathBuf::from)
-            .filter(|path| path.is_absolute())
+        self.path(name).filter(|path| path.is_absolute())
+    }
+
+    fn path(&self, name: &str) -> Option<PathBuf> {
+        let path = self.variables.get(Path::new(name).as_os_str())?;
+        (!path.is_empty()).then(|| path.into())
+    }
+
+    /// Returns the directory of a person's sockets, where one is told that nobody else could have made.
+    pub fn runtime_dir(&self) -> Option<PathBuf> {
+        let dir = self.directory("XDG_RUNTIME_DIR").map(|dir| plain(&dir))?;
+        let is_for_all = FOR_ALL.iter().any(|place| dir.starts_with(place));
+        (!is_for_all).then_some(dir)
+    }
+
+    /// Returns where a variable moves a place. A host takes a relative path from where it was started.
+    fn moved_to(&self, name: &str) -> Option<PathBuf> {
+        match name {
+            "XDG_RUNTIME_DIR" => self.runtime_dir(),
+            _ if name.starts_with("XDG_") || name.starts_with("AHP_") => self.directory(name),
+            _ => {
+                let path = self.path(name)?;
+                let start = self.project_dir();
+                Some(plain(
+                    &start.as_ref().unwrap_or(&self.current_dir).join(path),
+                ))
+            }
+        }
     }
 
     /// Returns the directory in which a host works, where it tells its hooks; one that is gone governs nothing.
@@ -151,7 +178,7 @@ impl Environment {
             .filter_map(Place::variable)
         {
             if moved.iter().all(|(known, _)| *known != name)
-                && let Some(dir) = self.directory(name)
+                && let Some(dir) = self.moved_to(name)
             {
                 moved.push((name, dir));
             }

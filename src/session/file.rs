@@ -13,6 +13,7 @@ use std::time::SystemTime;
 use rustix::fs::OFlags;
 use sha2::{Digest as _, Sha256};
 
+use super::SESSIONS;
 use super::own_file::{self, Against};
 use super::{Origins, Scope, State, digest};
 use crate::signal::hex;
@@ -90,7 +91,7 @@ impl Store {
     /// Names the files of a project; nothing is touched yet.
     pub fn new(state_dir: &Path, project: &Path) -> Self {
         Self {
-            dir: state_dir.join("sessions"),
+            dir: state_dir.join(SESSIONS),
             project: project
                 .canonicalize()
                 .unwrap_or_else(|_| project.to_owned()),

@@ -19,6 +19,9 @@ pub use self::tally::{Contribution, Count, Definition, Keys, Window};
 
 use serde::{Deserialize, Serialize};
 
+/// The folder of the files of all scopes, in the state directory.
+pub const SESSIONS: &str = "sessions";
+
 /// What three-valued logic says of one thing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -77,7 +77,7 @@ impl Plan {
                 Access::Seen => words.on("--ro-bind-try", path, path),
                 Access::Device => words.on("--dev-bind-try", path, path),
                 // Left out now, it would be open if it came back.
-                Access::Covered => words.on("--ro-bind", inside.empty, path),
+                Access::Covered | Access::Emptied => words.on("--ro-bind", inside.empty, path),
                 // A device on a mount that has none cannot be opened.
                 Access::HiddenFile => words.on_if_there("--ro-bind", Path::new("/dev/null"), path),
                 Access::HiddenFolder if path.exists() => {

@@ -22,6 +22,8 @@ pub enum Access {
     Device,
     /// An empty file in the place of a socket.
     Covered,
+    /// An empty file in the place of one that the judge locks: whoever opens that can hold its lock.
+    Emptied,
     /// A file that cannot be opened.
     HiddenFile,
     /// An empty folder that cannot be written.
@@ -123,7 +125,7 @@ fn without_needless(mut mounts: BTreeMap<PathBuf, Access>) -> Vec<Mount> {
         .filter(|(path, access)| {
             let covers = matches!(
                 access,
-                Access::Covered | Access::HiddenFile | Access::HiddenFolder
+                Access::Covered | Access::Emptied | Access::HiddenFile | Access::HiddenFolder
             );
             covers && unseen(path)
         })
@@ -136,6 +138,12 @@ fn without_needless(mut mounts: BTreeMap<PathBuf, Access>) -> Vec<Mount> {
     arranged
         .map(|(path, access)| Mount { path, access })
         .collect()
+}
+
+/// Returns what is mounted nearest above a path, or on it.
+pub(super) fn nearest<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
+    let around = mounts.iter().filter(|mount| path.starts_with(&mount.path));
+    around.max_by_key(|mount| mount.path.components().count())
 }
 
 /// Returns the writable place that a path lies in; none where what is mounted nearest above it is another's or read-only.

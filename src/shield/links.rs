@@ -7,8 +7,10 @@ use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 
+use crate::regular_file::are_one;
+
 use super::ShieldError;
-use super::arrange::{Access, Mount};
+use super::arrange::{Access, Mount, nearest};
 
 /// How many names are looked at in all held places together; what has more cannot be held with certainty.
 const MOST_NAMES: usize = 200_000;
@@ -25,7 +27,8 @@ pub(super) struct Found {
     pub(super) of_many_names: Vec<(PathBuf, usize, PathBuf)>,
 }
 
-/// Looks through held places for what is mounted around them so far; `fresh` are folders that are empty and writable inside.
+/// Looks through held places for what is mounted around them so far; `fresh` are folders that are empty and writable inside, and
+/// in `shields` lies what agents write, which nothing outside reads.
 ///
 /// # Errors
 /// A link leads through or to something that is writable and cannot be held, or there is too much to look at.
@@ -33,7 +36,9 @@ pub(super) fn look(
     held: &[PathBuf],
     mounts: &[Mount],
     fresh: &[&str],
+    shields: &Path,
 ) -> Result<Found, ShieldError> {
+    let shields = shields.metadata().ok();
     let around = Around { mounts, fresh };
     let mut found = Found::default();
     let mut left = MOST_NAMES;
@@ -55,6 +60,9 @@ pub(super) fn look(
             if meta.is_symlink() {
                 found.led_to.extend(around.led_to(&path)?);
             } else if meta.is_dir() {
+                if shields.as_ref().is_some_and(|own| are_one(own, &meta)) {
+                    continue;
+                }
                 for entry in there(fs::read_dir(&path))
                     .map_err(told)?
                     .into_iter()
@@ -124,12 +132,7 @@ impl Around<'_> {
     }
 
     fn nearest(&self, path: &Path) -> Option<&Access> {
-        let around = self
-            .mounts
-            .iter()
-            .filter(|mount| path.starts_with(&mount.path));
-        let nearest = around.max_by_key(|mount| mount.path.components().count());
-        nearest.map(|mount| &mount.access)
+        nearest(self.mounts, path).map(|mount| &mount.access)
     }
 
     /// Whether what lies at a path can be replaced inside, by what is mounted.

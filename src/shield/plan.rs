@@ -9,15 +9,17 @@ use crate::config::{Environment, Locations, SOCKET_DIR, STATE_DIR, ShieldSetting
 use crate::guard::{Guards, Repository};
 use crate::host::{Host, TOKEN};
 use crate::place::Roots;
+use crate::session::SESSIONS;
 use crate::shell;
 use crate::shell::without_dots;
+use crate::signal_log::LogPlace;
 
-use super::arrange::{Access, Mount, arrange, covered};
+use super::arrange::{Access, Mount, arrange, covered, nearest};
 use super::held::{held, home_of};
 use super::mounts::Mounts;
 use super::sockets::{Around, Searched};
 use super::traces::{Missing, Nothing};
-use super::{INSIDE, ShieldError, links, sockets};
+use super::{INSIDE, ShieldError, links, sockets, traces};
 
 /// Folders in which programs keep what they can fetch or make again.
 const CACHES: &[&str] = &[
@@ -59,7 +61,7 @@ pub struct Request<'a> {
     /// What no agent may change, by the policy in force.
     pub guards: &'a Guards,
     /// Where the log is written.
-    pub log: &'a Path,
+    pub log: &'a LogPlace,
     /// The host whose client is started; none for any other command.
     pub host: Option<&'a Host>,
     /// What the system's and the user's layer say, and the command line beside them.
@@ -94,6 +96,8 @@ pub struct Plan {
     /// Where git reads what it is not to look at, and what it reads there while the plan holds; none where there is no
     /// repository. What cannot be taken away would otherwise keep it from clearing up.
     pub exclude: Option<(PathBuf, String)>,
+    /// Every held place, also those that lie in nothing writable and need no mount.
+    guarded: Vec<PathBuf>,
     /// What was last looked for on the disk.
     searched: Searched,
     /// What was mounted when the plan was made; none where there is no such list.
@@ -200,9 +204,15 @@ impl Plan {
         if opened(&given).any(|dir| shields.starts_with(dir)) {
             return Err(ShieldError::Shields(shields));
         }
-        for path in hidden.chain(own).chain(judges).chain([shields]) {
-            // What is not there cannot be read; what is a link is hidden where it leads.
-            let Ok(path) = real(&path) else { continue };
+        // Whoever reads a file can hold a lock of it: of what sessions have done, and of who needs what a shield has made.
+        let locked = [SESSIONS, traces::DIR].map(|name| state_dir.join(name));
+        let hidden = hidden.chain(own).chain(judges).chain(locked);
+        for path in hidden.chain([shields.clone()]) {
+            // What is a link is hidden where it leads. What is not there is told when it comes, unless it can be made inside.
+            let path = shell::real(&path);
+            if !path.exists() && opened(&given).any(|dir| path.starts_with(dir)) {
+                continue;
+            }
             if opens(&path) {
                 return Err(ShieldError::KeepsShut(path));
             }
@@ -216,6 +226,11 @@ impl Plan {
             };
             given.push(mount(&path, access));
         }
+        let lock = shell::real(&moved(&request.log.lock(), locations, &project, &home));
+        if !is_replaced(&lock, opened(&given)) {
+            missing.extend(made(&lock, Nothing::File)?);
+            given.push(mount(&lock, Access::Emptied));
+        }
         let mut held: Vec<PathBuf> = held(request.guards, &of_git, request.host)
             .into_iter()
             .chain([request.program.to_owned()])
@@ -224,7 +239,7 @@ impl Plan {
         let mut warnings = Vec::new();
         let mounts = loop {
             let mounts = arrange(given.iter().cloned(), &held)?;
-            let found = links::look(&held, &mounts, &FRESH)?;
+            let found = links::look(&held, &mounts, &FRESH, &shields)?;
             // What a link leads to may hold links itself.
             if found.led_to.iter().all(|path| held.contains(path)) {
                 warnings.extend(found.of_many_names.iter().map(of_many_names));
@@ -264,7 +279,7 @@ impl Plan {
         {
             missing.push((path.clone(), Nothing::File));
         }
-        let log = places(&moved(request.log, locations, &project, &home));
+        let log = places(&moved(request.log.path(), locations, &project, &home));
         if let Some(log) = log.iter().find(|log| is_open(&mounts, log)) {
             return Err(ShieldError::Log(log.clone()));
         }
@@ -297,6 +312,7 @@ impl Plan {
             unset,
             warnings,
             exclude,
+            guarded: held,
             searched: Searched::default(),
             mounted: Mounts::seen().ok(),
         };
@@ -387,6 +403,39 @@ impl Plan {
         self.with(|access| *access == Access::Held)
     }
 
+    /// Returns the places that are held, hidden or emptied only for as long as what lies there is what was mounted on.
+    pub fn kept(&self) -> impl Iterator<Item = &Path> {
+        let is_seen = |path: &&Path| !is_replaced(path, opened(&self.mounts));
+        let kept = self.with(|access| {
+            use Access::{Emptied, Held, HiddenFile, HiddenFolder};
+            matches!(access, Held | HiddenFile | HiddenFolder | Emptied)
+        });
+        kept.filter(is_seen)
+    }
+
+    /// Whether what runs inside may be given a file that is open already: no mount holds that. What is open to be read can be
+    /// opened again to be written, so only what is to be written may lie where nothing is writable inside.
+    ///
+    /// # Errors
+    /// Where else the file is seen cannot be told.
+    pub fn may_be_given(&self, file: &Path, is_to_be_written: bool) -> io::Result<bool> {
+        let mut paths = vec![file.to_owned()];
+        if cfg!(target_os = "linux") {
+            paths.extend(Mounts::seen()?.others(file));
+        }
+        Ok(paths.iter().all(|path| {
+            let mut guarded = self.guarded.iter();
+            let is_held = guarded.any(|place| path.starts_with(place));
+            let nearest = nearest(&self.mounts, path).map(|mount| &mount.access);
+            !is_held
+                && match nearest {
+                    Some(Access::Writable | Access::Way) => true,
+                    None | Some(Access::Private(_)) => is_to_be_written,
+                    Some(_) => false,
+                }
+        }))
+    }
+
     /// Returns the places with some access.
     pub fn with(&self, wanted: impl Fn(&Access) -> bool) -> impl Iterator<Item = &Path> {
         self.mounts
@@ -430,12 +479,8 @@ fn is_replaced<'a>(path: &Path, mut open: impl Iterator<Item = &'a Path>) -> boo
 
 /// Whether a file could be renamed inside: what is mounted nearest above it is writable.
 fn is_open(mounts: &[Mount], file: &Path) -> bool {
-    let nearest = mounts
-        .iter()
-        .filter(|mount| file.starts_with(&mount.path))
-        .max_by_key(|mount| mount.path.components().count());
     // A file that is held itself lies in a folder that is not.
-    nearest.is_some_and(|mount| {
+    nearest(mounts, file).is_some_and(|mount| {
         matches!(mount.access, Access::Writable | Access::Way)
             || (mount.access == Access::Held && mount.path == file)
     })
@@ -484,7 +529,9 @@ fn excluded(repository: &Repository, mounts: &[Mount]) -> (PathBuf, String) {
     let top = repository.dot_git.parent().unwrap_or(&repository.dot_git);
     let is_empty =
         |path: &Path| fs::read_dir(path).map_or(!path.exists(), |mut dir| dir.next().is_none());
-    let held = mounts.iter().filter(|mount| mount.access == Access::Held);
+    let held = mounts
+        .iter()
+        .filter(|mount| matches!(mount.access, Access::Held | Access::Emptied));
     for Mount { path, .. } in held {
         if let (Ok(inside), true) = (path.strip_prefix(top), is_empty(path)) {
             text.push_str("\n/");

@@ -6,11 +6,13 @@
 //! A lock ends with its process, so what a killed shield left is found by the next one, or by `ahp doctor`.
 
 use std::fs;
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, Permissions, TryLockError};
 use std::io;
-use std::io::Write as _;
-use std::os::unix::fs::DirBuilderExt as _;
+use std::io::{ErrorKind, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
@@ -85,19 +87,51 @@ impl Nothing {
         }
     }
 
-    /// Takes it away if it is still what was made; whatever has come into it stays.
-    fn take_away(self, path: &Path) {
-        match self {
-            Self::Folder => {
-                fs::remove_dir(path).ok();
+    /// Takes it away if it is still what was made; whatever has come into it stays. An error where it is as it was made, or
+    /// nobody can tell.
+    fn take_away(self, path: &Path) -> io::Result<()> {
+        let taken = match self {
+            Self::Folder => fs::remove_dir(path),
+            Self::File | Self::Json | Self::Here => self.remove_file(path),
+        };
+        match taken.as_ref().map_err(io::Error::kind) {
+            Err(ErrorKind::DirectoryNotEmpty | ErrorKind::NotADirectory | ErrorKind::NotFound) => {
+                Ok(())
             }
-            Self::File | Self::Json | Self::Here => {
-                let is_file = path.symlink_metadata().is_ok_and(|meta| meta.is_file());
-                if is_file && fs::read(path).is_ok_and(|bytes| bytes == self.content().as_bytes()) {
-                    fs::remove_file(path).ok();
-                }
-            }
+            _ => taken,
         }
+    }
+
+    fn remove_file(self, path: &Path) -> io::Result<()> {
+        let content = self.content().as_bytes();
+        let meta = path.symlink_metadata()?;
+        let may_be = meta.is_file() && meta.len() == content.len() as u64;
+        if may_be && (content.is_empty() || fs::read(path)? == content) {
+            fs::remove_file(path)?;
+        }
+        Ok(())
+    }
+}
+
+/// Does something in the folder of a path. Where whoever ran inside has taken the rights of its owner away there, or in a folder
+/// above, it is done with them, and they are left as they are.
+fn with_rights(path: &Path, act: &dyn Fn() -> io::Result<()>) -> io::Result<()> {
+    match (act(), path.parent()) {
+        (Err(error), Some(dir)) if error.kind() == ErrorKind::PermissionDenied => {
+            with_rights(dir, &|| {
+                let meta = dir.symlink_metadata()?;
+                let mode = meta.mode() & 0o7777;
+                if !meta.is_dir() || mode & 0o300 == 0o300 {
+                    return act();
+                }
+                fs::set_permissions(dir, Permissions::from_mode(mode | 0o300))?;
+                let done = act();
+                // It may be gone by now.
+                fs::set_permissions(dir, meta.permissions()).ok();
+                done
+            })
+        }
+        (done, _) => done,
     }
 }
 
@@ -107,6 +141,13 @@ pub struct Traces {
     own: Group,
     shared: Group,
 }
+
+/// The folder of the lists and locks, in the state directory.
+pub(super) const DIR: &str = "shield";
+
+/// How long a lock is waited for, and how long between two tries.
+const PATIENCE: Duration = Duration::from_secs(30);
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// The name of the list of what shields of several projects mount something on. No project has it: its name ends with a digest.
 const SHARED: &str = "shared";
@@ -128,7 +169,7 @@ struct Files {
 
 impl Files {
     fn of(state_dir: &Path, name: &str) -> Self {
-        let dir = state_dir.join("shield");
+        let dir = state_dir.join(DIR);
         Self {
             list: dir.join(format!("{name}.json")),
             gate: dir.join(format!("{name}.gate")),
@@ -137,7 +178,7 @@ impl Files {
     }
 
     /// Takes the lock under which everything here happens.
-    fn enter(&self) -> io::Result<File> {
+    fn enter(&self, is_stopped: Stopped<'_>) -> io::Result<File> {
         let dir = self.gate.parent().unwrap_or(Path::new("/"));
         fs::DirBuilder::new()
             .recursive(true)
@@ -145,7 +186,7 @@ impl Files {
             .create(dir)
             .map_err(|error| at(dir, &error))?;
         let gate = open(&self.gate)?;
-        gate.lock()?;
+        wait(&self.gate, || gate.try_lock(), is_stopped)?;
         Ok(gate)
     }
 
@@ -154,15 +195,51 @@ impl Files {
         serde_json::from_slice(&text).unwrap_or_default()
     }
 
-    /// Takes away what is listed; called where nobody uses it.
-    fn clear(&self) {
-        let mut listed = self.listed();
+    /// Takes away what is listed; called where nobody uses it. What cannot be taken away stays listed for the next time. Returns
+    /// whether all is gone.
+    fn clear(&self) -> bool {
+        let listed = self.listed();
         // What was made first holds what was made later.
-        listed.reverse();
-        for (path, nothing) in &listed {
-            nothing.take_away(path);
+        let left = listed
+            .into_iter()
+            .rev()
+            .filter(|(path, nothing)| with_rights(path, &|| nothing.take_away(path)).is_err());
+        let mut left: Vec<_> = left.collect();
+        if left.is_empty() {
+            fs::remove_file(&self.list).ok();
+            return true;
         }
-        fs::remove_file(&self.list).ok();
+        left.reverse();
+        // Where it cannot be written, the longer list stays, which does as well.
+        self.list(&left).ok();
+        false
+    }
+
+    fn list(&self, listed: &[(PathBuf, Nothing)]) -> io::Result<()> {
+        let text = serde_json::to_vec(listed).map_err(io::Error::other)?;
+        fs::write(&self.list, text).map_err(|error| at(&self.list, &error))
+    }
+}
+
+/// Says whether whoever waits is to give up.
+type Stopped<'a> = &'a dyn Fn() -> bool;
+
+/// Waits for a lock, which others hold for moments.
+fn wait(
+    path: &Path,
+    take: impl Fn() -> Result<(), TryLockError>,
+    is_stopped: Stopped<'_>,
+) -> io::Result<()> {
+    let began = Instant::now();
+    loop {
+        match take() {
+            Err(TryLockError::WouldBlock) if is_stopped() || began.elapsed() > PATIENCE => {
+                let why = "another process holds its lock";
+                return Err(at(path, &io::Error::new(ErrorKind::TimedOut, why)));
+            }
+            Err(TryLockError::WouldBlock) => thread::sleep(PAUSE),
+            taken => return taken.map_err(Into::into),
+        }
     }
 }
 
@@ -183,29 +260,30 @@ fn at(path: &Path, error: &io::Error) -> io::Error {
 
 impl Group {
     /// Joins those who need what is listed. Where nobody did, what killed ones left is taken away; from now on it stays.
-    fn join(state_dir: &Path, name: &str) -> io::Result<Self> {
+    fn join(state_dir: &Path, name: &str, is_stopped: Stopped<'_>) -> io::Result<Self> {
         let files = Files::of(state_dir, name);
-        let _gate = files.enter()?;
+        let _gate = files.enter(is_stopped)?;
         let users = open(&files.users)?;
         if users.try_lock().is_ok() {
             files.clear();
             users.unlock()?;
         }
-        users.lock_shared()?;
+        wait(&files.users, || users.try_lock_shared(), is_stopped)?;
         Ok(Self { files, users })
     }
 
-    fn make(&self, missing: &[(PathBuf, Nothing)]) -> io::Result<()> {
-        let _gate = self.files.enter()?;
+    fn make(&self, missing: &[(PathBuf, Nothing)], is_stopped: Stopped<'_>) -> io::Result<()> {
+        let _gate = self.files.enter(is_stopped)?;
         let mut listed = self.files.listed();
-        listed.extend_from_slice(missing);
-        listed.dedup();
-        let text = serde_json::to_vec(&listed).map_err(io::Error::other)?;
-        let list = &self.files.list;
-        fs::write(list, text).map_err(|error| at(list, &error))?;
+        for one in missing {
+            if !listed.contains(one) {
+                listed.push(one.clone());
+            }
+        }
+        self.files.list(&listed)?;
         for (path, nothing) in missing {
             match nothing.make(path) {
-                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                Err(error) if error.kind() != ErrorKind::AlreadyExists => {
                     return Err(at(path, &error));
                 }
                 _ => {}
@@ -217,7 +295,7 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        let gate = self.files.enter();
+        let gate = self.files.enter(&|| false);
         self.users.unlock().ok();
         if self.users.try_lock().is_ok() {
             self.files.clear();
@@ -231,21 +309,21 @@ impl Traces {
     /// what others have made stays from now on, so that a plan can count on what it sees.
     ///
     /// # Errors
-    /// The state directory cannot be written.
-    pub fn begin(state_dir: &Path, project: &str) -> io::Result<Self> {
+    /// The state directory cannot be written, or others hold its locks and it `is_stopped` or has waited for long.
+    pub fn begin(state_dir: &Path, project: &str, is_stopped: Stopped<'_>) -> io::Result<Self> {
         Ok(Self {
-            own: Group::join(state_dir, project)?,
-            shared: Group::join(state_dir, SHARED)?,
+            own: Group::join(state_dir, project, is_stopped)?,
+            shared: Group::join(state_dir, SHARED, is_stopped)?,
         })
     }
 
     /// Makes what a plan misses; all of it is taken away again once nobody needs it.
     ///
     /// # Errors
-    /// Something cannot be made or written down.
-    pub fn make(&self, missing: &Missing) -> io::Result<()> {
-        self.own.make(&missing.own)?;
-        self.shared.make(&missing.shared)
+    /// Something cannot be made or written down, or as [`Self::begin`].
+    pub fn make(&self, missing: &Missing, is_stopped: Stopped<'_>) -> io::Result<()> {
+        self.own.make(&missing.own, is_stopped)?;
+        self.shared.make(&missing.shared, is_stopped)
     }
 }
 
@@ -268,21 +346,17 @@ impl Missing {
 
 /// Takes away what killed shields have left, of whichever project; returns whether there was anything, and nobody uses it.
 pub fn sweep(state_dir: &Path) -> bool {
-    let entries = fs::read_dir(state_dir.join("shield"));
+    let entries = fs::read_dir(state_dir.join(DIR));
     let names = entries.into_iter().flatten().flatten().filter_map(|entry| {
         let name = entry.file_name().into_string().ok()?;
         Some(name.strip_suffix(".json")?.to_owned())
     });
     let swept = |name: String| {
         let files = Files::of(state_dir, &name);
-        let (Ok(_gate), Ok(users)) = (files.enter(), open(&files.users)) else {
+        let (Ok(_gate), Ok(users)) = (files.enter(&|| true), open(&files.users)) else {
             return false;
         };
-        let is_left = files.list.exists() && users.try_lock().is_ok();
-        if is_left {
-            files.clear();
-        }
-        is_left
+        files.list.exists() && users.try_lock().is_ok() && files.clear()
     };
     // Each of them, and not only the first.
     names.filter(|name| swept(name.clone())).count() > 0

@@ -17,6 +17,8 @@ use crate::regular_file::Opened;
 
 /// What the mark at the head of a file says.
 const BEGUN: &str = "ahp log file";
+/// What the name of the lock file ends with.
+const LOCK: &str = ".lock";
 /// How much of a file is read first for its first line; most fit.
 const FIRST: usize = 4 << 10;
 /// A longer first line is none of ours.
@@ -58,6 +60,11 @@ impl LogPlace {
     /// Returns where it lies.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Returns the file that its writers lock.
+    pub fn lock(&self) -> PathBuf {
+        beside(&self.path, LOCK)
     }
 }
 
@@ -174,7 +181,7 @@ impl LogFiles {
 
     /// Returns the lock file, which also holds the anchor.
     pub(crate) fn lock(&self) -> PathBuf {
-        self.beside(".lock")
+        self.beside(LOCK)
     }
 
     /// Returns the file that keeps torn bytes.
@@ -247,10 +254,14 @@ impl LogFiles {
     }
 
     fn beside(&self, suffix: &str) -> PathBuf {
-        let mut name: OsString = self.current.file_name().unwrap_or_default().to_owned();
-        name.push(suffix);
-        self.directory().join(name)
+        beside(&self.current, suffix)
     }
+}
+
+fn beside(log: &Path, suffix: &str) -> PathBuf {
+    let mut name: OsString = log.file_name().unwrap_or_default().to_owned();
+    name.push(suffix);
+    log.with_file_name(name)
 }
 
 /// Reads the first line of a file that is written to.

@@ -315,7 +315,7 @@ fn nobody_who_answers_keeps_a_hook_waiting_or_lets_it_pass() {
         refused.code == 1 && refused.stderr.contains("chmod 700"),
         "{refused:?}"
     );
-    let long = world.dir.path().join("x".repeat(100));
+    let long = PathBuf::from("/nowhere").join("x".repeat(100));
     let mut at_long = world.ahp_command();
     at_long.arg("serve").env("XDG_RUNTIME_DIR", &long);
     let refused = fed(&mut at_long, b"");
@@ -323,6 +323,53 @@ fn nobody_who_answers_keeps_a_hook_waiting_or_lets_it_pass() {
         refused.code == 1 && refused.stderr.contains("107"),
         "{refused:?}"
     );
+}
+
+#[test]
+fn where_everybody_makes_files_nobody_is_asked_and_nobody_listens() {
+    let world = World::new(POLICY);
+    for below in ["/tmp", "/var/tmp", "/nowhere/../tmp"] {
+        let mut serve = world.ahp_command();
+        serve.args(["serve", "--idle", "1s"]);
+        // Nothing is made there where it is taken, for the path is too long.
+        let dir = PathBuf::from(below).join("x".repeat(100));
+        let ran = fed(serve.env("XDG_RUNTIME_DIR", &dir), b"");
+        let place = socket(&world);
+        let told = format!("listens at `{}`", place.display());
+        assert!(
+            ran.code == 0 && ran.stderr.contains(place.to_str().unwrap()),
+            "{told}: {ran:?}"
+        );
+    }
+}
+
+#[test]
+fn an_answer_that_is_none_is_not_given_on() {
+    let world = World::new(POLICY);
+    let path = socket(&world);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
+    let answers = [
+        r#"{"exit":0,"stdout":50}"#,
+        r#"{"exit":77,"stdout":3}"#,
+        r#"{"exit":1,"stdout":3}"#,
+        r#"{"exit":256,"stdout":3}"#,
+        r#"{"exit":0}"#,
+    ];
+    std::thread::spawn(move || {
+        for (mut stream, answer) in listener.incoming().flatten().zip(answers) {
+            read(&mut stream);
+            stream
+                .write_all(&frame(br#"{"v":1,"state":"accepted"}"#, b""))
+                .unwrap();
+            stream.write_all(&frame(answer.as_bytes(), b"{ }")).unwrap();
+        }
+    });
+    for answer in answers {
+        let ran = hook(&world, "git push --force nowhere.invalid main");
+        assert!(ran.stdout.contains("\"deny\""), "{answer}: {ran:?}");
+    }
+    assert_eq!(evaluations(&world), answers.len());
 }
 
 #[test]

@@ -51,7 +51,8 @@ fn plan_of(
         guards: engine.state().guards(),
         log: &locations
             .project_root
-            .join(&engine.state().policy().settings().log.path),
+            .join(&engine.state().policy().settings().log.path)
+            .into(),
         host: host.and_then(Host::find),
         settings,
         program: Path::new("/usr/bin/ahp"),
@@ -88,8 +89,9 @@ fn whole_folders_of_hosts_are_held_and_what_is_missing_becomes_a_folder() {
     // Nothing of a repository where there is none.
     assert!(!held.iter().any(|path| path.starts_with(".git")));
     for (path, nothing) in plan.missing.all() {
+        let is_lock = path.ends_with(".ahp/signals.jsonl.lock") && *nothing == Nothing::File;
         assert!(
-            path.starts_with(&root) && *nothing == Nothing::Folder,
+            path.starts_with(&root) && (*nothing == Nothing::Folder || is_lock),
             "{path:?}"
         );
     }
@@ -463,22 +465,111 @@ fn a_socket_is_covered_by_every_name_that_its_file_has_now() {
 #[test]
 fn what_listens_for_the_person_is_hidden_whenever_it_begins() {
     let world = World::new("hooks: {}\n");
-    let (home, moved) = (world.home(), world.dir.path().join("runtime"));
+    // Where nothing is, and where everybody makes files.
+    let (home, moved) = (world.home(), PathBuf::from("/nowhere/runtime"));
     let run = home.join(".local/state/ahp/run");
-    for dir in [&run, &moved.join("ahp")] {
-        fs::create_dir_all(dir).unwrap();
-    }
+    fs::create_dir_all(&run).unwrap();
     let variables = [("HOME", &home), ("XDG_RUNTIME_DIR", &moved)];
     let variables = variables.map(|(name, dir)| (name, dir.to_str().unwrap()));
     let settings = ShieldSettings::default();
     let plan = plan_of(&Environment::of(world.root(), variables), None, &settings).unwrap();
-    let hidden: Vec<_> = plan
-        .with(|access| *access == Access::HiddenFolder)
-        .collect();
-    for dir in [run, moved.join("ahp")] {
+    let hides = |access: &Access| matches!(access, Access::HiddenFile | Access::HiddenFolder);
+    let hidden: Vec<_> = plan.with(hides).collect();
+    for dir in [real(run), moved.join("ahp")] {
+        assert!(hidden.contains(&dir.as_path()), "{dir:?}: {hidden:?}");
+    }
+    let comes = moved.join("ahp");
+    assert!(plan.kept().any(|kept| kept == comes), "it is told");
+}
+
+#[test]
+fn what_the_judge_locks_cannot_be_opened_inside() {
+    let world = World::new("hooks: {}\n");
+    let plan = plan(&world, None, &ShieldSettings::default()).unwrap();
+    let lock = real(world.root()).join(".ahp/signals.jsonl.lock");
+    let emptied: Vec<_> = plan.with(|a| *a == Access::Emptied).collect();
+    assert_eq!(emptied, [&lock]);
+    assert!(plan.missing.own.contains(&(lock, Nothing::File)));
+    let state = real(world.home()).join(".local/state/ahp");
+    let hides = |access: &Access| matches!(access, Access::HiddenFile | Access::HiddenFolder);
+    for name in ["sessions", "shield"] {
         assert!(
-            hidden.contains(&real(&dir).as_path()),
-            "{dir:?}: {hidden:?}"
+            plan.with(hides).any(|path| path == state.join(name)),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn a_relative_folder_of_a_host_is_held_where_the_host_takes_it() {
+    let world = World::new("hooks: {}\n");
+    let home = world.home();
+    let root = real(world.root());
+    fs::create_dir_all(root.join("part")).unwrap();
+    let of = |dir: &Path, more: &[(&str, &str)]| {
+        let variables = [
+            ("HOME", home.to_str().unwrap()),
+            ("CLAUDE_CONFIG_DIR", "conf"),
+        ];
+        let variables = variables.iter().chain(more).copied();
+        plan_of(
+            &Environment::of(dir, variables),
+            Some("claude-code"),
+            &ShieldSettings::default(),
+        )
+    };
+    let told = [("CLAUDE_PROJECT_DIR", root.to_str().unwrap())];
+    for (dir, more, at) in [
+        (root.clone(), &[][..], "conf"),
+        (root.join("part"), &[], "part/conf"),
+        (root.join("part"), &told, "conf"),
+    ] {
+        let plan = of(&dir, more).unwrap();
+        let settings = root.join(at).join("settings.json");
+        assert!(
+            plan.held().any(|held| held == settings),
+            "{at}: {:?}",
+            plan.mounts
+        );
+    }
+}
+
+#[test]
+fn a_private_cache_is_not_searched_for_links() {
+    let world = World::new("hooks: {}\n");
+    let cache = world.home().join(".cache/ahp");
+    let own = cache.join("shield/0a/caches/.cache");
+    fs::create_dir_all(&own).unwrap();
+    symlink(world.root(), own.join("link")).unwrap();
+    plan(&world, None, &ShieldSettings::default()).unwrap();
+    symlink(world.root(), cache.join("link")).unwrap();
+    let refused = plan(&world, None, &ShieldSettings::default()).unwrap_err();
+    assert!(matches!(refused, ShieldError::Link(_)), "{refused}");
+}
+
+#[test]
+fn what_is_open_already_may_be_given_where_nothing_is_lost() {
+    let world = World::new("hooks: {}\n");
+    world.write("work", "");
+    let plan = plan(&world, None, &ShieldSettings::default()).unwrap();
+    let root = real(world.root());
+    let may = |path: &Path, is_to_be_written| plan.may_be_given(path, is_to_be_written).unwrap();
+    for (path, read, written) in [
+        (root.join("work"), true, true),
+        (root.join(".ahp/hooks.yaml"), false, false),
+        (root.join(".ahp/signals.jsonl.lock"), false, false),
+        (real(world.home()).join(".ahp/hooks.yaml"), false, false),
+        (real(world.home()).join("log"), false, true),
+        (
+            real(world.home()).join(".local/state/ahp/serve.token"),
+            false,
+            false,
+        ),
+    ] {
+        assert_eq!(
+            (may(&path, false), may(&path, true)),
+            (read, written),
+            "{path:?}"
         );
     }
 }

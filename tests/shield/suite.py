@@ -10,6 +10,7 @@ Needs bwrap, and says loudly where there is none.
 
 import argparse
 import concurrent.futures
+import fcntl
 import hashlib
 import json
 import os
@@ -174,9 +175,168 @@ def leaves_nothing(world):
     status = world.bare("git status --porcelain --ignored").stdout
     ran = world.shield("git status --porcelain --ignored; echo work > b.txt; rm b.txt; exit 7")
     assert ran.returncode == 7, ran
-    assert ran.stdout == status, ran.stdout
+    # The lock of a log that nobody has written yet is there for as long as the shield is.
+    assert ran.stdout.replace("!! .ahp/signals.jsonl.lock\n", "") == status, ran.stdout
     assert before == sorted(str(p) for p in world.root.rglob("*"))
     assert not list((world.home / ".cache/ahp/shield").glob("*/*/lock")), "files of the shield are left"
+
+
+def guard(world, name, script):
+    """A hook of the person whose program the judge starts before each tool."""
+    hook = world.home / ".config/agents/hooks" / name
+    (hook / "scripts").mkdir(parents=True)
+    (hook / "HOOK.md").write_text(f"---\nname: {name}\ndescription: It looks\ntrigger: before_tool\n---\n")
+    (hook / "scripts/run.sh").write_text(f"#!/bin/sh\n{script}\n")
+    (hook / "scripts/run.sh").chmod(0o755)
+
+
+def what_is_open_already_leads_nowhere(world):
+    """Whoever starts a shield may have anything open: neither the agent nor a program of the judge gets it."""
+    guard(world, "looks", f"echo x >> /proc/self/fd/7/.ahp/hooks.yaml && touch {world.root}/reached; touch {world.root}/ran")
+    before = world.state()
+    attacks = [("7<.", "echo x >> /proc/self/fd/7/.ahp/hooks.yaml"), ("77<.", "echo x >> /proc/self/fd/77/.ahp/hooks.yaml"),
+               ("7>>.ahp/hooks.yaml", "echo x >&7"), ("7<.ahp/hooks.yaml", "echo x >> /proc/self/fd/7"), ("7<.", f"{HOOK} <<< '{event('ls')}'; false")]
+    for opens, attack in attacks:
+        ran = world.bare(f"exec {opens}; ahp shield -- bash -c {shlex.quote(attack + ' && touch reached; exit 7')}")
+        assert ran.returncode == 7 and world.state() == before and not (world.root / "reached").exists(), (opens, attack, ran)
+    assert (world.root / "ran").exists(), "the program of the judge was not started"
+    (world.home / "told").write_text("x")
+    for redirect, starts in (("< .", False), ("< .ahp/hooks.yaml", False), (">> .ahp/hooks.yaml", False), ("< ~/told", False), ("< a.txt", True),
+                             ("< /dev/null", True), ("<<< word", True), ("| cat; exit 7", True), ("> out", True), (">> ~/log", True)):
+        ran = world.bare(f"ahp shield -- bash -c 'echo x >> /proc/self/fd/0/.ahp/hooks.yaml; exit 7' {redirect}")
+        assert ran.returncode == (7 if starts else 1) and ("and no mount holds" in ran.stderr) != starts, (redirect, ran)
+        assert world.state() == before, redirect
+
+
+def locks_are_out_of_reach(world):
+    """Who can read a file can hold its lock: what the judge locks cannot be opened inside, also before it was ever locked."""
+    locks = "exec 4<.ahp/signals.jsonl.lock; flock -xn 4; for f in ~/.local/state/ahp/{shield,sessions}/*; do exec {n}<$f; flock -xn $n; done"
+    for name in ("first", "second"):
+        began = time.monotonic()
+        ran = world.shield(f"{locks}; {HOOK} <<< '{event('git push --force nowhere.invalid ' + name)}'")
+        assert '"deny"' in ran.stdout and time.monotonic() - began < 15, ran
+        assert name in (world.root / ".ahp/signals.jsonl").read_text(), "the log was silenced"
+    child = world.start(f"{locks}; read go")
+    assert world.shield("exit 7", timeout=20).returncode == 7
+    child.communicate("\n", timeout=60)
+    assert not placeholders(world)
+    with open(world.home / ".local/state/ahp/shield/shared.gate") as gate:
+        fcntl.flock(gate, fcntl.LOCK_EX)
+        waits = subprocess.Popen([world.ahp, "shield", "--", "true"], cwd=world.root, env=world.env)
+        time.sleep(1)
+        assert waits.poll() is None
+        waits.terminate()
+        assert waits.wait(10) == 143
+        fcntl.flock(gate, fcntl.LOCK_UN)
+    assert not placeholders(world)
+
+
+def what_is_hidden_is_told_when_it_is_replaced(world):
+    """A file that is renamed over a hidden one, and a hidden one that comes, can be read inside: nothing goes on."""
+    (world.home / ".ahp").mkdir()
+    (world.home / ".ahp/hooks.yaml").write_text("settings: {shield: {deny_read: [~/secret, ~/later]}}\n")
+    (world.home / "secret").write_text("s")
+    for path in (world.home / ".local/state/ahp/serve.token", world.home / "secret", world.home / "later"):
+        child = world.start(f"read go; {HOOK} <<< '{event('ls')}'")
+        (world.home / "new").write_text("0" * 64)
+        (world.home / "new").chmod(0o600)
+        (world.home / "new").rename(path)
+        out, _ = child.communicate("\n", timeout=60)
+        assert '"deny"' in out and f"`{path}` was replaced from outside" in out, (path, out)
+
+
+def links_in_a_private_cache_are_no_matter(world):
+    (world.home / ".cache").mkdir(exist_ok=True)
+    ran = world.shield("mkdir -p ~/.cache/v; ln -s $PWD /tmp/y ~/.cache/v; ln -s /usr/bin/python3 ~/.cache/v/python; exit 7")
+    assert ran.returncode == 7, ran
+    ran = world.shield("ls ~/.cache/v; exit 7")
+    assert ran.returncode == 7 and "python" in ran.stdout, ran
+
+
+def closed_folders_are_cleared(world):
+    """Whoever takes the rights of folders away keeps nothing from being taken away; root passes by them anyway."""
+    before = sorted(os.listdir(world.root))
+    for attack in ("chmod 555 .", "chmod 000 .", "chmod 555 .github .agents", "mkdir -p /tmp/c/d /var/tmp/c; chmod 000 /tmp/c/d /tmp/c /var/tmp/c /tmp /var/tmp"):
+        ran = world.shield(f"{attack}; exit 7")
+        world.root.chmod(0o755)
+        assert ran.returncode == 7 and sorted(os.listdir(world.root)) == before, (attack, ran, os.listdir(world.root))
+        left = [path for path in (world.home / ".cache/ahp/shield").glob("*/*") if path.name != "caches"]
+        assert not left, (attack, left)
+
+
+def a_socket_that_listens_later_is_covered(world):
+    """What is bound at the start may begin to listen at any time."""
+    path = world.home / "later.sock"
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(path))
+        child = world.start(f"read go; {connects(path)}")
+        server.listen()
+        assert "reached" in world.bare(connects(path)).stdout
+        out, _ = child.communicate("\n", timeout=60)
+        assert "reached" not in out, out
+
+
+def told_held(world, client):
+    """The held places of a client in the project and the home, by a dry run."""
+    held, section = [], ""
+    for line in world.run([world.ahp, "shield", "--dry-run", "--", client]).stdout.splitlines():
+        section = line[:9].strip() or section
+        if section == "held":
+            held.append(Path(line[10:]))
+    return [path for path in held if path.is_relative_to(world.root) or path.is_relative_to(world.home)]
+
+
+def content(path):
+    if path.is_symlink() or not path.exists():
+        return os.readlink(path) if path.is_symlink() else None
+    return path.read_bytes() if path.is_file() else {name: content(path / name) for name in os.listdir(path) if not name.startswith("signals")}
+
+
+def each_held_name_is_held(world):
+    """Each name of each client: missing, there, and a link; whoever attacks it also renames the folders on the way."""
+    attack = """for p in PLACES; do
+        echo x >> "$p"; echo x > "$p/new"; rm -rf "$p"; mv "$p" "$p.gone"; d=$(dirname "$p"); mv "$d" "$d.gone"; mkdir -p "$d"; echo x > "$p"; ln -s /tmp "$p"
+    done; touch ran"""
+    clients = {"claude": ".claude", "codex": ".codex", "copilot": ".copilot", "gemini": ".gemini", "kimi": ".kimi-code", "qwen": ".qwen"}
+    for client, folder in clients.items():
+        (world.bin / client).write_text("#!/bin/bash\neval \"$1\"\n")
+        (world.bin / client).chmod(0o755)
+        (world.home / folder).mkdir()
+
+    def attacked(client, held):
+        before = [content(path) for path in held]
+        ran = world.run([world.ahp, "shield", "--", client, attack.replace("PLACES", shlex.join(map(str, held)))])
+        changed = [str(path) for path, was in zip(held, before) if content(path) != was]
+        assert not changed, (client, changed)
+        return ran
+
+    for client in clients:
+        for round in ("missing", "there"):
+            held = told_held(world, client)
+            assert len(held) > 20, (client, held)
+            attacked(client, held)
+            assert (world.root / "ran").exists(), (client, round)
+            (world.root / "ran").unlink()
+            for path in held:
+                if path.exists() or ".git" in path.parts:
+                    continue
+                path.parent.mkdir(parents=True, exist_ok=True)
+                if path.suffix:
+                    path.write_text("{}\n" if path.suffix.startswith(".json") else "")
+                else:
+                    path.mkdir()
+                    (path / "of-ours").write_text("x")
+    for path in told_held(world, "claude"):
+        if ".git" in path.parts or path.name == "ahp":
+            continue
+        real = world.root / "led-to"
+        path.rename(real)
+        path.symlink_to(real)
+        ran = attacked("claude", [path, real])
+        assert (ran.returncode == 1 and str(path) in ran.stderr) or (world.root / "ran").exists(), (path, ran)
+        (world.root / "ran").unlink(missing_ok=True)
+        path.unlink()
+        real.rename(path)
 
 
 def judged_outside(world):
@@ -288,11 +448,7 @@ def replaced_from_outside(world):
 
 def programs_of_the_judge_are_held(world):
     """A program that a hook starts runs what the agent may have written."""
-    hook = world.home / ".config/agents/hooks/guard"
-    (hook / "scripts").mkdir(parents=True)
-    (hook / "HOOK.md").write_text("---\nname: guard\ndescription: It guards\ntrigger: before_tool\n---\n")
-    (hook / "scripts/run.sh").write_text(f"#!/bin/sh\nsh {world.root}/check.sh\n")
-    (hook / "scripts/run.sh").chmod(0o755)
+    guard(world, "guard", f"sh {world.root}/check.sh")
     (world.root / "check.sh").write_text(f"cd {world.root}; echo >> .ahp/hooks.yaml; echo ran > ran\n")
     before = world.state()
     world.bare(f"{HOOK} <<< '{event('ls')}'")
@@ -376,11 +532,7 @@ def a_command_of_a_gate_runs_in_the_shield(world):
 
 def a_socket_may_go(world):
     """What is covered may be closed by whoever listens there; the programs of the judge are started all the same."""
-    hook = world.home / ".config/agents/hooks/guard"
-    (hook / "scripts").mkdir(parents=True)
-    (hook / "HOOK.md").write_text("---\nname: guard\ndescription: It guards\ntrigger: before_tool\n---\n")
-    (hook / "scripts/run.sh").write_text(f"#!/bin/sh\necho ran > {world.root}/ran\n")
-    (hook / "scripts/run.sh").chmod(0o755)
+    guard(world, "guard", f"echo ran > {world.root}/ran")
     path = world.home / "s"
     with listening_at(path):
         child = world.start(f"read go; {HOOK} <<< '{event('ls')}'")
@@ -479,11 +631,7 @@ def sockets_without_end_keep_it_from_starting(world):
 
 def outside_is_for_the_person_alone(world):
     """A hook that its person lets out of the shield is out of it; the project can neither say so nor change what it does."""
-    hook = world.home / ".config/agents/hooks/notify"
-    (hook / "scripts").mkdir(parents=True)
-    (hook / "HOOK.md").write_text("---\nname: notify\ndescription: It tells\ntrigger: before_tool\n---\n")
-    (hook / "scripts/run.sh").write_text("#!/bin/sh\necho told > $HOME/told\n")
-    (hook / "scripts/run.sh").chmod(0o755)
+    guard(world, "notify", "echo told > $HOME/told")
     (world.home / ".ahp").mkdir()
     layer = world.home / ".ahp/hooks.yaml"
 
@@ -764,7 +912,8 @@ CHECKS = [
     test_gates_judge_in_the_shield, a_command_of_a_gate_runs_in_the_shield, a_socket_may_go,
     a_socket_may_go_while_it_is_made, a_socket_that_comes_is_covered, a_socket_is_covered_by_whatever_name, sockets_without_end_keep_it_from_starting,
     a_closed_folder_of_another_person_is_no_matter, outside_is_for_the_person_alone, cannot_be_prepared,
-    secrets_are_hidden, two_shields, other_projects_keep_their_holds, killed,
+    what_is_open_already_leads_nowhere, locks_are_out_of_reach, what_is_hidden_is_told_when_it_is_replaced, links_in_a_private_cache_are_no_matter,
+    closed_folders_are_cleared, a_socket_that_listens_later_is_covered, each_held_name_is_held, secrets_are_hidden, two_shields, other_projects_keep_their_holds, killed,
     ends_with_a_signal, a_signal_while_it_starts_leaves_nothing, a_home_by_dots_opens_nothing, what_a_link_leads_to_is_held, links_are_refused, too_wide, log_outside_is_refused, a_clone_cannot_widen_it, nothing_is_reached,
 ]
 

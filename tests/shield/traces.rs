@@ -1,13 +1,15 @@
 //! What a shield makes, and takes away again in whichever order shields end.
 
 use std::fs;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use ahp::shield::{Missing, Nothing, Traces, sweep};
 
 fn begun(state: &Path, project: &str, missing: &Missing) -> Traces {
-    let traces = Traces::begin(state, project).unwrap();
-    traces.make(missing).unwrap();
+    let traces = Traces::begin(state, project, &|| false).unwrap();
+    traces.make(missing, &|| false).unwrap();
     traces
 }
 
@@ -57,9 +59,9 @@ fn the_last_shield_takes_away_what_is_still_empty() {
     assert!(!sweep(&state), "nothing is left to take away");
     // The next one takes it away before it is planned.
     leave();
-    let next = Traces::begin(&state, "p").unwrap();
+    let next = Traces::begin(&state, "p", &|| false).unwrap();
     assert!(!at(".github").exists());
-    next.make(&missing).unwrap();
+    next.make(&missing, &|| false).unwrap();
     assert!(at(".github/hooks").is_dir());
 }
 
@@ -102,10 +104,73 @@ fn what_cannot_be_made_is_told_and_leaves_nothing() {
         ],
         shared: Vec::new(),
     };
-    let traces = Traces::begin(&state, "p").unwrap();
-    let told = traces.make(&missing).unwrap_err();
+    let traces = Traces::begin(&state, "p", &|| false).unwrap();
+    let told = traces.make(&missing, &|| false).unwrap_err();
     assert!(told.to_string().contains("a-file/second"), "{told}");
     drop(traces);
     assert!(!at("first").exists() && !sweep(&state));
     begun(&state, "p", &Missing::default());
+}
+
+#[test]
+fn what_cannot_be_taken_away_stays_listed() {
+    let dir = tempfile::tempdir().unwrap();
+    let state = dir.path().join("state");
+    let list = state.join("shield/p.json");
+    let stays = |name: &str| format!("[\"{name}\",\"folder\"]");
+    let gone = dir.path().join("gone");
+    fs::create_dir_all(&gone).unwrap();
+    fs::create_dir_all(list.parent().unwrap()).unwrap();
+    // Nobody removes a folder there, not even root.
+    let left = stays("/proc/self/task");
+    fs::write(&list, format!("[{left},{}]", stays(gone.to_str().unwrap()))).unwrap();
+    assert!(!sweep(&state), "not all is gone");
+    assert!(!gone.exists());
+    assert_eq!(fs::read_to_string(&list).unwrap(), format!("[{left}]"));
+}
+
+#[test]
+fn closed_folders_are_opened_and_left_as_they_were() {
+    let dir = tempfile::tempdir().unwrap();
+    let state = dir.path().join("state");
+    let root = dir.path().join("root");
+    fs::create_dir(&root).unwrap();
+    let hooks = root.join(".github/hooks");
+    let missing = Missing {
+        own: vec![
+            (root.join(".github"), Nothing::Folder),
+            (hooks.clone(), Nothing::Folder),
+        ],
+        shared: Vec::new(),
+    };
+    let github = hooks.parent().unwrap();
+    for closed in [
+        vec![root.as_path()],
+        vec![github],
+        vec![github, root.as_path()],
+    ] {
+        let traces = begun(&state, "p", &missing);
+        for dir in &closed {
+            fs::set_permissions(dir, Permissions::from_mode(0)).unwrap();
+        }
+        drop(traces);
+        let mode = fs::metadata(&root).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode == 0, closed.contains(&root.as_path()));
+        fs::set_permissions(&root, Permissions::from_mode(0o755)).unwrap();
+        assert!(!root.join(".github").exists(), "{closed:?}");
+        assert!(!state.join("shield/p.json").exists());
+    }
+}
+
+#[test]
+fn who_waits_for_a_lock_gives_up_when_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let state = dir.path().join("state");
+    drop(begun(&state, "p", &Missing::default()));
+    for name in ["p.gate", "shared.gate"] {
+        let held = fs::File::open(state.join("shield").join(name)).unwrap();
+        held.lock().unwrap();
+        let told = Traces::begin(&state, "p", &|| true).unwrap_err();
+        assert!(told.to_string().contains(name), "{told}");
+    }
 }

@@ -36,10 +36,10 @@ const OF_ATTRIBUTE: usize = 4;
 /// `ENOENT`, `EPROTONOSUPPORT` and `EAFNOSUPPORT`: what a kernel without it says.
 const WITHOUT: &[i32] = &[2, 93, 97];
 
-/// `AF_UNIX`, `SOCK_DGRAM` and `TCP_LISTEN`.
+/// `AF_UNIX`, `SOCK_DGRAM` and `TCP_ESTABLISHED`.
 const UNIX: u8 = 1;
 const DATAGRAM: u8 = 2;
-const LISTEN: u8 = 10;
+const CONNECTED: u8 = 1;
 
 /// Asks the kernel; none where it has no such diagnosis: the module `unix_diag` is not there.
 ///
@@ -126,8 +126,8 @@ fn read(mut bytes: &[u8], found: &mut Vec<Bound>) -> io::Result<bool> {
 /// Reads what is told of one socket; none where nobody reaches it by a file.
 fn socket(told: &[u8]) -> Option<Bound> {
     let (kind, state) = (*told.get(1)?, *told.get(2)?);
-    // What takes datagrams listens without saying so.
-    if state != LISTEN && kind != DATAGRAM {
+    // What takes datagrams listens without saying so, and what is only bound may listen later.
+    if state == CONNECTED && kind != DATAGRAM {
         return None;
     }
     let mut attributes = told.get(OF_SOCKET..)?;
@@ -199,10 +199,14 @@ mod tests {
     }
 
     #[test]
-    fn what_listens_is_told_with_its_file_and_the_rest_is_left_out() {
+    fn what_listens_or_may_is_told_with_its_file_and_the_rest_is_left_out() {
+        // `TCP_LISTEN` and `TCP_CLOSE`.
+        const LISTEN: u8 = 10;
+        const BOUND: u8 = 7;
         let bytes = [
             told(1, LISTEN, b"rel.sock\0", Some((7, 0x0080_0001))),
-            told(1, 1, b"/connected\0", Some((8, 1))),
+            told(1, CONNECTED, b"/connected\0", Some((8, 1))),
+            told(1, BOUND, b"/later", Some((6, 5))),
             told(DATAGRAM, 7, b"/dev/log", Some((9, 5))),
             told(1, LISTEN, b"\0abstract", None),
         ]
@@ -214,7 +218,11 @@ mod tests {
             inode,
             device,
         };
-        let expected = [bound("rel.sock", 7, (8, 1)), bound("/dev/log", 9, (0, 5))];
+        let expected = [
+            bound("rel.sock", 7, (8, 1)),
+            bound("/later", 6, (0, 5)),
+            bound("/dev/log", 9, (0, 5)),
+        ];
         assert_eq!(found, expected);
         assert!(!read(&message(DONE, &[0; 4]), &mut found).unwrap());
         let refused = read(&message(ERROR, &(-2_i32).to_ne_bytes()), &mut found);

@@ -26,8 +26,9 @@ const LIST: &str = "/proc/net/unix";
 /// How many columns stand before the name.
 const COLUMNS: usize = 7;
 
-/// `__SO_ACCEPTCON` in the column of flags.
-const LISTENS: u32 = 1 << 16;
+/// `SS_CONNECTED` in the column of the state, and `SOCK_DGRAM` in that of the type.
+const CONNECTED: &str = "03";
+const DATAGRAM: &str = "0002";
 
 /// Returns the paths at which a socket listens now and could be reached inside.
 ///
@@ -107,7 +108,7 @@ fn read(list: &[u8]) -> Vec<PathBuf> {
     paths
 }
 
-/// Returns the path of a line, where one listens there.
+/// Returns the path of a line, where one listens there or may do so later.
 fn path(line: &[u8]) -> Option<PathBuf> {
     let mut rest = line;
     let mut columns = [""; COLUMNS];
@@ -120,10 +121,9 @@ fn path(line: &[u8]) -> Option<PathBuf> {
     }
     // The name of an abstract one begins with `@`.
     let path = rest.strip_prefix(b" ")?;
-    let [_, _, _, flags, kind, ..] = columns;
-    let flags = u32::from_str_radix(flags, 16).ok()?;
-    // What takes datagrams listens without saying so.
-    let takes = flags & LISTENS != 0 || kind == "0002";
+    let [_, _, _, _, kind, state, _] = columns;
+    // What takes datagrams listens without saying so, and what is only bound may listen later.
+    let takes = state != CONNECTED || kind == DATAGRAM;
     (takes && path.starts_with(b"/")).then(|| PathBuf::from(OsStr::from_bytes(path)))
 }
 
@@ -159,13 +159,14 @@ mod tests {
         let list = b"Num       RefCount Protocol Flags    Type St Inode Path\n\
             0000000000000000: 00000002 00000000 00010000 0001 01 7 /run/a b.sock\n\
             0000000000000000: 00000003 00000000 00000000 0001 03 8 /run/c.sock\n\
+            0000000000000000: 00000002 00000000 00000000 0001 01 8 /run/later\n\
             0000000000000000: 00000002 00000000 00010000 0001 01 9 @/abstract\n\
             0000000000000000: 00000002 00000000 00010000 0001 01    9 @\xff /abstract\n\
             0000000000000000: 00000002 00000000 00000000 0002 01 9 /dev/log\n\
             0000000000000000: 00000002 00000000 00010000 0001 01 9\n";
         assert_eq!(
             read(list),
-            [PathBuf::from("/dev/log"), PathBuf::from("/run/a b.sock")]
+            ["/dev/log", "/run/a b.sock", "/run/later"].map(PathBuf::from)
         );
     }
 }

@@ -168,7 +168,7 @@ pub(crate) fn socket_path(environment: &Environment) -> Option<PathBuf> {
         let path = environment.get(name).map(PathBuf::from);
         path.filter(|path| path.is_absolute())
     };
-    if let Some(dir) = absolute("XDG_RUNTIME_DIR") {
+    if let Some(dir) = environment.runtime_dir() {
         return Some(dir.join("ahp/serve.sock"));
     }
     let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")));
@@ -379,7 +379,10 @@ fn ask(
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => Silence::TooLate,
         _ => not(error),
     })?;
-    let stderr = stdout.split_off(done.stdout.min(stdout.len()));
+    if done.stdout > stdout.len() || !matches!(done.exit, 0 | 2) {
+        return Err(Silence::Not("the answer is malformed".to_owned()));
+    }
+    let stderr = stdout.split_off(done.stdout);
     let text = |bytes| String::from_utf8(bytes).map_err(|e| Silence::Not(e.to_string()));
     Ok(Reply {
         stdout: text(stdout)?,

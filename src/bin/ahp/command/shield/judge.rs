@@ -32,7 +32,7 @@ pub(super) struct Outside {
     id: String,
     here: Locations,
     engines: Engines,
-    held: Vec<(PathBuf, Option<Inode>)>,
+    kept: Vec<(PathBuf, Option<Inode>)>,
     gate: Arc<Gate>,
 }
 
@@ -50,24 +50,24 @@ fn engine(locations: Locations) -> EngineBuilder {
 }
 
 impl Outside {
-    /// Notes what is held, as it is at the start.
+    /// Notes what is held and hidden, as it is at the start.
     pub(super) fn new(world: &World, id: String, gate: Arc<Gate>) -> Self {
-        let held = world.plan.held();
+        let kept = world.plan.kept();
         Self {
             id,
             here: world.here.clone(),
             engines: Engines::new(engine),
-            held: held.map(|path| (path.to_owned(), inode(path))).collect(),
+            kept: kept.map(|path| (path.to_owned(), inode(path))).collect(),
             gate,
         }
     }
 
-    /// Says what is not held any more: a mount goes away with the thing that it was made on.
+    /// Says what is not held or hidden any more: a mount goes away with the thing that it was made on.
     fn lost(&self) -> Option<String> {
-        let gone = self.held.iter().find(|(path, at)| inode(path) != *at);
+        let gone = self.kept.iter().find(|(path, at)| inode(path) != *at);
         let told = gone.map(|(path, _)| {
             format!(
-                "`{}` was replaced from outside and is no longer held; start `ahp shield` again",
+                "`{}` was replaced from outside and is no longer held or hidden; start `ahp shield` again",
                 path.display()
             )
         });

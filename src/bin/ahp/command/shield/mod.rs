@@ -1,5 +1,6 @@
 //! ahp shield: starts an agent so that the kernel keeps it, and all that it starts, from changing what governs it.
 
+mod descriptors;
 mod inner;
 mod judge;
 mod show;
@@ -28,7 +29,7 @@ use crate::daemon::{Load, Service, Until};
 use crate::exit_code::Exit;
 use crate::output;
 
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub(crate) struct Args {
     /// Let it write this too
     #[arg(long, value_name = "PATH")]
@@ -61,7 +62,11 @@ pub(crate) fn run(args: &Args) -> Result<Exit, String> {
     }
     // First of all: whatever is made from here on is taken away again by the drops.
     let signals = Signals::noted().map_err(|error| error.to_string())?;
-    let world = World::find(args)?;
+    descriptors::close_given().map_err(|error| format!("open files: {error}"))?;
+    let world = match (World::find(args, &signals), signals.stopped()) {
+        (Err(_), Some(exit)) => return Ok(exit),
+        (world, _) => world?,
+    };
     if args.dry_run {
         show::show(&world.plan, args.format);
         return Ok(Exit::Success);
@@ -77,6 +82,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, String> {
     if find_program(program, std::env::var_os("PATH").as_deref()).is_none() {
         return Err(format!("there is no program `{program}`"));
     }
+    if let Some(why) = descriptors::leads_past(&world.plan)? {
+        return Err(why);
+    }
     let bubblewrap = bubblewrap().map_err(|obstacle| obstacle.to_string())?;
     for warning in &world.plan.warnings {
         output::error(format!("ahp: {warning}"));
@@ -85,7 +93,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, String> {
     if let Some(exit) = signals.stopped() {
         return Ok(exit);
     }
-    world.prepare()?;
+    if let Err(why) = world.prepare(&signals) {
+        return signals.stopped().ok_or(why);
+    }
     let starter = run.starter(&bubblewrap, &world.program);
     starter
         .try_out(&world.plan, &world.here.work_dir)

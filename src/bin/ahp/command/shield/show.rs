@@ -45,7 +45,12 @@ pub(super) fn show(plan: &Plan, format: Format) {
         plan.with(own)
             .chain([Path::new("/tmp"), Path::new("/var/tmp")]),
     );
-    let hidden = |access: &Access| matches!(access, Access::HiddenFile | Access::HiddenFolder);
+    let hidden = |access: &Access| {
+        matches!(
+            access,
+            Access::Emptied | Access::HiddenFile | Access::HiddenFolder
+        )
+    };
     section("hidden", plan.with(hidden));
     section("covered", plan.with(|access| *access == Access::Covered));
     let seen = |access: &Access| matches!(access, Access::Seen | Access::Device);

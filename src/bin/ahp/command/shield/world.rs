@@ -1,8 +1,8 @@
 //! World: what a shield is made of here: the project, its policy, the plan, and the files that the shield needs.
 
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, DirBuilder, File, Permissions};
 use std::io;
-use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -10,6 +10,7 @@ use ahp::config::{Config, Environment, Locations, ShieldSettings};
 use ahp::engine::log_place;
 use ahp::host::Host;
 use ahp::process::{Enclosed, Program};
+use ahp::session::SESSIONS;
 use ahp::shield::{
     INSIDE, Inside, Obstacle, Plan, Request, Traces, bubblewrap, filter_bytes, own_sockets,
     start_script, sweep,
@@ -49,7 +50,7 @@ pub(super) struct World {
 
 impl World {
     /// Looks at the project around, and plans.
-    pub(super) fn find(args: &Args) -> Result<Self, String> {
+    pub(super) fn find(args: &Args, signals: &Signals) -> Result<Self, String> {
         let environment = Environment::of_process();
         let mut here = Locations::find(&environment, None);
         // The kernel knows a place by where it really lies.
@@ -81,19 +82,20 @@ impl World {
                 own_directory(&dir).ok();
             }
             private(&cache.join("shield"))?;
+            private(&state_dir.join(SESSIONS))?;
         }
         let name = here.project_name();
         // Before the plan: what it sees must still be there when it is mounted.
         let traces = if args.dry_run {
             None
         } else {
-            let begun = Traces::begin(&state_dir, &name);
+            let begun = Traces::begin(&state_dir, &name, &|| signals.stopped().is_some());
             Some(begun.map_err(|error| format!("what is held cannot be prepared: {error}"))?)
         };
         let plan = Plan::make(&Request {
             locations: &here,
             guards: state.guards(),
-            log: log.path(),
+            log: &log,
             host,
             settings: &said,
             program: &program,
@@ -115,10 +117,10 @@ impl World {
     }
 
     /// Makes what the plan misses; it is taken away again with this world.
-    pub(super) fn prepare(&self) -> Result<(), String> {
+    pub(super) fn prepare(&self, signals: &Signals) -> Result<(), String> {
         let mut traces = self.traces.iter();
         traces
-            .try_for_each(|traces| traces.make(&self.plan.missing))
+            .try_for_each(|traces| traces.make(&self.plan.missing, &|| signals.stopped().is_some()))
             .map_err(|error| format!("what is held cannot be prepared: {error}"))
     }
 
@@ -129,7 +131,7 @@ impl World {
         for dir in fs::read_dir(&self.cache).map_err(cannot)?.flatten() {
             let lock = File::open(dir.path().join("lock"));
             if lock.is_ok_and(|lock| lock.try_lock().is_ok()) {
-                fs::remove_dir_all(dir.path()).ok();
+                remove(&dir.path()).ok();
             }
         }
         for dir in &self.plan.private {
@@ -201,8 +203,26 @@ struct Removed(PathBuf);
 
 impl Drop for Removed {
     fn drop(&mut self) {
-        fs::remove_dir_all(&self.0).ok();
+        remove(&self.0).ok();
     }
+}
+
+/// Removes a directory with all that is in it; whoever ran inside may have closed parts of it.
+fn remove(dir: &Path) -> io::Result<()> {
+    let removed = fs::remove_dir_all(dir);
+    if !matches!(&removed, Err(error) if error.kind() == io::ErrorKind::PermissionDenied) {
+        return removed;
+    }
+    let mut waiting = vec![dir.to_owned()];
+    while let Some(dir) = waiting.pop() {
+        fs::set_permissions(&dir, Permissions::from_mode(0o700))?;
+        for entry in fs::read_dir(&dir)?.flatten() {
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                waiting.push(entry.path());
+            }
+        }
+    }
+    fs::remove_dir_all(dir)
 }
 
 impl RunFiles {
@@ -328,11 +348,12 @@ pub(crate) fn standing(locations: &Locations) -> Standing {
         ""
     };
     // What is made for the trial is taken away again, whatever comes meanwhile.
-    let signals = Signals::noted();
-    let tried = try_out(locations);
-    if let Ok(signals) = signals {
+    let signals = Signals::noted().map_err(|error| error.to_string());
+    let tried = signals.and_then(|signals| {
+        let tried = try_out(locations, &signals);
         signals.release();
-    }
+        tried
+    });
     match tried {
         Ok((abi, limits)) => {
             let open = if abi >= SCOPES {
@@ -352,21 +373,14 @@ pub(crate) fn standing(locations: &Locations) -> Standing {
 }
 
 /// Starts a shield of the project that asks the kernel for its version of Landlock, and returns it with the limits of the shield.
-fn try_out(locations: &Locations) -> Result<(u32, Vec<String>), String> {
+fn try_out(locations: &Locations, signals: &Signals) -> Result<(u32, Vec<String>), String> {
     if !cfg!(target_os = "linux") {
         return Err("Linux alone has what it is made of".to_owned());
     }
     let bubblewrap = bubblewrap().map_err(|obstacle| obstacle.to_string())?;
-    let world = World::find(&Args {
-        write: Vec::new(),
-        socket: Vec::new(),
-        no_network: false,
-        dry_run: false,
-        format: super::show::Format::default(),
-        command: Vec::new(),
-    })?;
+    let world = World::find(&Args::default(), signals)?;
     let (run, _socket) = world.run_files()?;
-    world.prepare()?;
+    world.prepare(signals)?;
     let starter = run.starter(&bubblewrap, &world.program);
     starter.try_out(&world.plan, &locations.work_dir)?;
     let told = [
