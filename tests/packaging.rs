@@ -333,6 +333,12 @@ fn the_action_verifies_what_is_attested_before_it_runs_any_of_it() {
     assert!(action.contains("ahp test --report github"));
 }
 
+/// A workflow hands files from job to job without their modes.
+#[test]
+fn the_image_gives_its_programs_their_modes() {
+    assert!(read("packaging/docker/Containerfile").contains("\nCOPY --chmod=755 "));
+}
+
 #[test]
 fn the_action_says_what_it_lacks() {
     let action = read("action.yml");

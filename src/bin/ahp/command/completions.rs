@@ -56,8 +56,7 @@ fn with_names(command: Command) -> Command {
 
 /// Offers them wherever a command takes one.
 fn with_hosts(command: Command, hosts: &[&'static str]) -> Command {
-    let mut arguments = command.get_arguments();
-    let takes_one = arguments.any(|argument| argument.get_id() == "host");
+    let takes_one = command.get_arguments().any(|arg| arg.get_id() == "host");
     let offer = |arg: Arg| arg.value_parser(PossibleValuesParser::new(hosts.iter().copied()));
     let command = if takes_one {
         command.mut_arg("host", offer)

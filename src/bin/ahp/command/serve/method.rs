@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use super::judge::{Judge, Judged, not_judged};
 use super::line::Line;
 use super::rpc::{Error, Request};
-use super::told::{Told, members};
+use super::told::Told;
 use super::{harness, rpc};
 
 /// The version of the methods `ahp/…`, which grows with every change that an older client would misread.
@@ -115,6 +115,12 @@ fn unread(judge: &Judge, line: &[u8], prefix: &str, error: &Error) -> Option<Res
         }
         _ => None,
     }
+}
+
+/// Reads some members of a line, if it is JSON as a whole; what else it holds is passed over and may be deeper, larger or said
+/// twice.
+fn members<'a, T: Deserialize<'a>>(line: &'a [u8]) -> Option<T> {
+    serde_json::from_slice(line).ok()
 }
 
 /// Answers that there is too much to do.

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use serde::Deserialize;
 use serde::de::{Deserializer as _, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
@@ -51,10 +50,4 @@ impl<'de> Visitor<'de> for Reader<'_> {
         }
         Ok(())
     }
-}
-
-/// Reads some members of a line, if it is JSON as a whole; what else it holds is passed over and may be deeper, larger or said
-/// twice.
-pub(super) fn members<'a, T: Deserialize<'a>>(line: &'a [u8]) -> Option<T> {
-    serde_json::from_slice(line).ok()
 }
