@@ -14,11 +14,11 @@ use crate::error::FleetError;
 /// How long one request may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Makes what sends requests; it follows no redirection and takes no status for an error.
+/// Makes what sends requests to a server; it follows no redirection and takes no status for an error.
 ///
 /// # Errors
 /// The certificates cannot be read.
-pub(crate) fn agent(ca: Option<&Path>, own: Option<&Path>) -> Result<Agent, FleetError> {
+pub(crate) fn agent(url: &str, ca: Option<&Path>, own: Option<&Path>) -> Result<Agent, FleetError> {
     let mut tls = TlsConfig::builder();
     if let Some(path) = ca {
         let (trusted, _) = pem(path)?;
@@ -34,7 +34,12 @@ pub(crate) fn agent(ca: Option<&Path>, own: Option<&Path>) -> Result<Agent, Flee
         })?;
         tls = tls.client_cert(Some(ClientCert::new_with_certs(&chain, key)));
     }
-    let config = Agent::config_builder()
+    let mut config = Agent::config_builder();
+    if !url.starts_with("https://") {
+        // What is not encrypted must not pass through a proxy that a variable names.
+        config = config.proxy(None);
+    }
+    let config = config
         .http_status_as_error(false)
         .max_redirects(0)
         .timeout_global(Some(PATIENCE))

@@ -5,15 +5,12 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use ahp::config::{Detail, Environment, Locations, Settings};
+use ahp::config::{Detail, Environment, FleetSettings, Locations, Settings};
 use ahp::process::Program;
 use ahp::random;
 use sha2::{Digest as _, Sha256};
 
 use crate::error::FleetError;
-
-/// The fewest bytes of a salt: with fewer, names could be found by trying.
-pub(crate) const LEAST_SALT: usize = 32;
 
 /// How long git may take to name the remote.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -27,7 +24,7 @@ pub(crate) struct Identity {
     machine: String,
     host_name: String,
     remote: Option<String>,
-    pub(crate) team: Option<String>,
+    team: Option<String>,
     user: Option<String>,
 }
 
@@ -49,7 +46,7 @@ impl Identity {
             let state = Locations::find(environment, None).state_dir;
             own_salt(&state.ok_or(FleetError::NoHome)?)?
         };
-        if salt.len() < LEAST_SALT {
+        if salt.len() < FleetSettings::LEAST_SALT {
             return Err(FleetError::ShortSalt(salt.len()));
         }
         Ok(Self {
@@ -120,11 +117,33 @@ impl Identity {
         self.remote.as_deref().map(|remote| self.veiled(remote))
     }
 
+    /// The `team` column: a project may call its team anything, so what has not the form of a name is hashed.
+    pub(crate) fn team(&self) -> Option<String> {
+        let team = self.team.as_deref()?;
+        Some(if is_name(team) {
+            team.to_owned()
+        } else {
+            self.veiled(team)
+        })
+    }
+
     /// The `user` column: none unless names are asked for.
     pub(crate) fn user(&self) -> Option<&str> {
         self.user.as_deref().filter(|_| self.names)
     }
 }
+
+/// Whether a text has the form of a name: no path, no command and no address has. What a server of MCP calls its tools has
+/// it too, and is told by no column.
+pub(crate) fn is_name(text: &str) -> bool {
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    let is_of_server = text.starts_with("mcp__");
+    let is_short = !text.is_empty() && text.len() <= MOST_OF_NAME;
+    is_short && !is_of_server && text.chars().all(is_of_name)
+}
+
+/// Keys and tokens are longer than names.
+const MOST_OF_NAME: usize = 64;
 
 /// The salt of this machine, made at the first use: then its hashes mean nothing beside those of other machines.
 fn own_salt(state: &Path) -> Result<Vec<u8>, FleetError> {

@@ -81,7 +81,7 @@ fn whole(maker: &Maker<'_>, identity: &Identity, log_id: &str, records: &[Value]
             .environment
             .map(|name| text("deployment.environment.name", name)),
     );
-    resource.extend(identity.team.as_deref().map(|team| text("ahp.team", team)));
+    resource.extend(identity.team().map(|team| text("ahp.team", &team)));
     resource.extend(identity.repo().map(|repo| text("ahp.repo", &repo)));
     resource.extend(
         identity

@@ -8,7 +8,7 @@ use ahp::config::Detail;
 use ahp::event::ToolKind;
 use ahp::signal_log::{Body, EvaluationRecord, Record, ResponseRecord, SignalRecord};
 
-use crate::identity::Identity;
+use crate::identity::{Identity, is_name};
 use crate::table::{ANSWERS, BINDINGS, Cell, EVALUATIONS, Rows, SIGNALS};
 
 /// Makes rows of records, in the order of the log.
@@ -45,7 +45,7 @@ impl<'i> Maker<'i> {
             identity,
             log_id: Cell::text(log_id),
             machine: Cell::text(identity.machine()),
-            team: Cell::from(identity.team.as_deref()),
+            team: Cell::from(identity.team()),
             repo: Cell::from(identity.repo()),
             veiled: HashMap::new(),
             evaluations: Rows::of(&EVALUATIONS),
@@ -301,18 +301,6 @@ const PLACES: [&str; 7] = [
     ".ahp/hooks.yaml",
     ".ahp/hooks.local.yaml",
 ];
-
-/// Whether a text has the form of a name: no path, no command and no address has. What a server of MCP calls its tools has
-/// it too, and is told by no column.
-fn is_name(text: &str) -> bool {
-    let is_of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-    let is_of_server = text.starts_with("mcp__");
-    let is_short = !text.is_empty() && text.len() <= MOST_OF_NAME;
-    is_short && !is_of_server && text.chars().all(is_of_name)
-}
-
-/// Keys and tokens are longer than names.
-const MOST_OF_NAME: usize = 64;
 
 fn count_signal(evaluations: &mut Rows, row: usize) {
     let place = evaluations.table.place("signals");

@@ -27,6 +27,9 @@ pub struct FleetSettings {
 }
 
 impl FleetSettings {
+    /// The fewest bytes of a salt: with fewer, names could be found by trying.
+    pub const LEAST_SALT: usize = 32;
+
     /// Takes the keys over that a layer gives.
     pub(super) fn take(&mut self, given: &Self, keys: &[String]) {
         for key in keys {

@@ -5,6 +5,7 @@
 //! not yet written; whoever gives up waiting takes out what is not.
 
 use std::collections::VecDeque;
+use std::future::poll_fn;
 use std::io;
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -166,6 +167,19 @@ impl Drop for Batch {
             mailbox.set(Turn::Told(Outcome::Failed(request)));
         }
     }
+}
+
+/// Lets the other tasks that are ready go first, once.
+pub(super) async fn let_others_come() {
+    let mut has_waited = false;
+    poll_fn(|context| {
+        if mem::replace(&mut has_waited, true) {
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
 }
 
 #[cfg(test)]

@@ -51,6 +51,24 @@ impl Tail {
         })
     }
 
+    /// Makes the tail that an append leaves.
+    pub(super) fn after(last: Anchor, timestamp: Option<DateTime<Utc>>, end: u64) -> Self {
+        Self {
+            seq: last.seq,
+            hash: last.hash,
+            timestamp,
+            end,
+            unterminated: false,
+        }
+    }
+
+    /// Whether nobody has appended since to a file that has this length now. A record that somebody changed is found by
+    /// [`verify`](super::verify): the next one does not go on from it.
+    pub(super) fn is_at(&self, length: u64, anchor: Option<&Anchor>) -> bool {
+        let is_last = |last: &Anchor| (last.seq, &last.hash) == (self.seq, &self.hash);
+        self.end == length && anchor.is_some_and(is_last)
+    }
+
     /// Says what is amiss in a file of this length, if anything is.
     pub(super) fn notice(
         &self,

@@ -7,7 +7,6 @@ use std::io::Write as _;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
@@ -16,7 +15,7 @@ use rustix::fs::OFlags;
 use super::compose::{Composed, compose};
 use super::evaluation::Evaluation;
 use super::files::LogFiles;
-use super::group::{Group, Outcome};
+use super::group::{Group, Outcome, let_others_come};
 use super::lock::Lock;
 use super::redact::Redactor;
 use super::rotation::Full;
@@ -39,8 +38,15 @@ pub struct SignalLog {
     kept: Mutex<Option<(Opened, Current)>>,
 }
 
-/// The file that is written to, and what it was when it was opened.
-type Current = (File, Metadata);
+/// The file that is written to.
+#[derive(Debug)]
+struct Current {
+    file: File,
+    /// What it was when it was opened.
+    about: Metadata,
+    /// What the last append has left there.
+    tail: Option<Tail>,
+}
 
 /// The records of one append, ready to be written.
 #[derive(Debug, Default)]
@@ -217,17 +223,25 @@ impl SignalLog {
         let now = requests.first().map_or_else(DateTime::default, |r| r.now);
         let (kept_lock, kept_current) = self.kept().take().unzip();
         let lock = Lock::take(&self.files, kept_lock, patience)?;
-        let ((mut file, mut about), length) = self.open_current(&lock, kept_current)?;
-        let mut tail = Tail::find(&self.files, &file, length)?;
+        let (mut current, length) = self.open_current(&lock, kept_current)?;
+        let anchor = lock.anchor();
+        let known = current.tail.take();
+        let known = known.filter(|tail| tail.is_at(length, anchor.as_ref()));
+        let is_own = known.is_some();
+        let mut tail = match known {
+            Some(tail) => tail,
+            None => Tail::find(&self.files, &current.file, length)?,
+        };
         // What another machine began is closed as it is: it says nothing here, and what comes now shall.
-        let is_foreign = tail.end > 0
+        let is_foreign = !is_own
+            && tail.end > 0
             && self.files.place().is_known()
             && !self
                 .files
-                .has_begun(&file, length)
+                .has_begun(&current.file, length)
                 .map_err(|source| LogError::io("read", &self.files.current, source))?;
         tail.unterminated &= !is_foreign;
-        let notice = tail.notice(length, lock.anchor().as_ref(), now);
+        let notice = tail.notice(length, anchor.as_ref(), now);
         let notice = notice.filter(|_| !is_foreign);
         let Composed {
             mut lines,
@@ -245,24 +259,28 @@ impl SignalLog {
             frame::mark_first(&mut lines, |hash| self.files.mark(hash));
         }
         let outcome = if tail.end < length && !rotated {
-            self.repair(&file, &tail, length, &lines, now)
+            self.repair(&current.file, &tail, length, &lines, now)
         } else {
             if rotated {
-                (file, about) = self.rotate(&lock, &file)?;
+                current = self.rotate(&lock, &current.file)?;
             }
             let before = if rotated { 0 } else { length };
-            file.write_all(&lines).map_err(|source| {
+            current.file.write_all(&lines).map_err(|source| {
                 // Half of a write must not stay: a whole line of it would be a record that nobody acknowledged.
-                file.set_len(before).ok();
+                current.file.set_len(before).ok();
                 LogError::io("write", &self.files.current, source)
             })
         };
         outcome?;
         lock.set_anchor(&last);
         let lock = lock.release();
+        let next_segment = tail.seq + 1;
+        let start = if rotated { 0 } else { tail.end };
+        let end = start + lines.len() as u64;
+        current.tail = Some(Tail::after(last, requests.last().map(|r| r.now), end));
 
         let saved = if requests.iter().any(|request| request.durable) {
-            self.sync(&file, length == 0 || rotated)
+            self.sync(&current.file, length == 0 || rotated)
         } else {
             Ok(())
         };
@@ -271,28 +289,33 @@ impl SignalLog {
             if rotated {
                 let full = Full {
                     keep: self.settings.keep,
-                    next: tail.seq + 1,
+                    next: next_segment,
                 };
                 first.warnings = rotation::tidy(&self.files, (!is_foreign).then_some(full));
             }
         }
-        *self.kept() = lock.map(|lock| (lock, (file, about)));
+        *self.kept() = lock.map(|lock| (lock, current));
         Ok(Written { appended, saved })
     }
 
     /// Opens the file that is written to, unless it is still open and lies where it did; returns its length too.
     fn open_current(&self, lock: &Lock, kept: Option<Current>) -> Result<(Current, u64), LogError> {
         let path = &self.files.current;
-        if let Some((file, then)) = kept
-            && let Some(now) = still_at(path, &then)
+        if let Some(kept) = kept
+            && let Some(about) = still_at(path, &kept.about)
         {
-            let length = now.len();
-            return Ok(((file, now), length));
+            let length = about.len();
+            return Ok((Current { about, ..kept }, length));
         }
-        let current = lock
+        let (file, about) = lock
             .open(path, OFlags::RDWR | OFlags::APPEND | OFlags::CREATE)
             .map_err(|source| LogError::io("open", path, source))?;
-        let length = current.1.len();
+        let length = about.len();
+        let current = Current {
+            file,
+            about,
+            tail: None,
+        };
         Ok((current, length))
     }
 
@@ -374,17 +397,4 @@ impl SignalLog {
             source,
         }
     }
-}
-
-/// Lets the other tasks that are ready go first, once.
-async fn let_others_come() {
-    let mut has_waited = false;
-    poll_fn(|context| {
-        if std::mem::replace(&mut has_waited, true) {
-            return Poll::Ready(());
-        }
-        context.waker().wake_by_ref();
-        Poll::Pending
-    })
-    .await;
 }

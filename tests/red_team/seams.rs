@@ -419,6 +419,9 @@ fn an_agent_tells_no_events_and_gives_no_answers_of_a_person() {
         "declare -x OTEL_EXPORTER_OTLP_LOGS_HEADERS=a=b; ahp fleet ship",
         "set -a; OTEL_EXPORTER_OTLP_LOGS_ENDPOINT=https://elsewhere.example; ahp fleet ship",
         "AHP_MACHINE_ID=x ahp fleet ship",
+        "HTTPS_PROXY=http://elsewhere.example ahp fleet ship",
+        "export ALL_PROXY=http://elsewhere.example; ahp fleet ship",
+        "https_proxy=http://elsewhere.example ahp-fleet ship",
         "export AHP_MACHINE_ID=x; ahp fleet ship",
         "env AHP_MACHINE_ID=x ahp-fleet ship",
     ] {

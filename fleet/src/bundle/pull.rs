@@ -98,7 +98,7 @@ impl From<FleetError> for Trouble {
 }
 
 fn fetch(store: &Store, settings: &BundleSettings, machine: &str) -> Result<String, Trouble> {
-    let agent = http::agent(settings.ca.as_deref(), None)?;
+    let agent = http::agent(&settings.url, settings.ca.as_deref(), None)?;
     let is_there = store.in_force()?.is_some();
     let known = store.state()?.etag.filter(|_| is_there);
     let Some(answer) = get(&agent, &settings.url, known.as_deref(), MOST_PACKED)? else {

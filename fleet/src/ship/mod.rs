@@ -24,6 +24,9 @@ use crate::{settings, state_dir, tell};
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_mins(15);
 
+/// How many logs are named that one fault keeps back.
+const MOST_NAMED: usize = 3;
+
 /// It runs as the user, who alone may read the logs.
 const JOB: Job = Job {
     name: "ship",
@@ -85,6 +88,7 @@ pub(crate) fn run(environment: &Environment, args: &Args) -> Result<ExitCode, Fl
     }
     let target = Target::parse(to.ok_or(FleetError::NoTarget)?, ship, environment)?;
     let until = Instant::now() + args.patience;
+    let mut faults = Faults::default();
     let mut is_whole = true;
     let mut spooled = 0;
     for log in &logs {
@@ -104,29 +108,63 @@ pub(crate) fn run(environment: &Environment, args: &Args) -> Result<ExitCode, Fl
                 ));
                 return Ok(false);
             }
-            let done = carry(&mut carrier, &target, until);
+            let done = carry(&mut carrier, &target, until, &mut faults);
             spooled += carrier.spooled_bytes();
             done
         };
-        is_whole &= unless_faulty(log, carry_one());
+        let done = carry_one();
+        is_whole &= faults.unless_faulty(log, done);
     }
-    Ok(if is_whole {
+    Ok(if faults.tell() && is_whole {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE
     })
 }
 
-/// The fault of one log is told, and keeps no other back.
-fn unless_faulty(log: &KnownLog, done: Result<bool, FleetError>) -> bool {
-    done.unwrap_or_else(|error| {
-        tell(&format!("`{}`: {error}", log.path.display()));
-        false
-    })
+/// What keeps logs back, each with the logs: what several have in common is told once.
+#[derive(Debug, Default)]
+struct Faults(Vec<(String, Vec<String>)>);
+
+impl Faults {
+    /// The fault of one log keeps no other back.
+    fn unless_faulty(&mut self, log: &KnownLog, done: Result<bool, FleetError>) -> bool {
+        done.unwrap_or_else(|error| {
+            self.add(&log.path.display().to_string(), error.to_string());
+            true
+        })
+    }
+
+    fn add(&mut self, log: &str, why: String) {
+        let log = format!("`{log}`");
+        match self.0.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, logs)) => logs.push(log),
+            None => self.0.push((why, vec![log])),
+        }
+    }
+
+    /// Tells of them, a line each; returns whether there is none.
+    fn tell(&self) -> bool {
+        for (why, logs) in &self.0 {
+            let (shown, more) = logs.split_at(logs.len().min(MOST_NAMED));
+            let more = match more.len() {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            tell(&format!("{}{more}: {why}", shown.join(", ")));
+        }
+        self.0.is_empty()
+    }
 }
 
-/// Carries one log as far as it goes in the time; returns whether all of it arrived whole.
-fn carry(carrier: &mut Carrier<'_>, target: &Target, until: Instant) -> Result<bool, FleetError> {
+/// Carries one log as far as it goes in the time; returns whether all of it arrived whole. What other logs may share is told by
+/// `faults`.
+fn carry(
+    carrier: &mut Carrier<'_>,
+    target: &Target,
+    until: Instant,
+    faults: &mut Faults,
+) -> Result<bool, FleetError> {
     let name = carrier.log.path().display().to_string();
     let now = SystemClock.now().timestamp();
     if carrier.cursor.not_before > now {
@@ -153,9 +191,7 @@ fn carry(carrier: &mut Carrier<'_>, target: &Target, until: Instant) -> Result<b
                     .unwrap_or_else(|| pause / 2 + random_part(pause / 2))
                     .min(LONGEST_PAUSE);
                 if Instant::now() + wait >= until {
-                    tell(&format!(
-                        "`{name}`: {told}; it is tried again at the next run"
-                    ));
+                    faults.add(&name, format!("{told}; it is tried again at the next run"));
                     let not_before =
                         after.map_or(0, |after| now + i64::try_from(after.as_secs()).unwrap_or(0));
                     carrier.cursor.not_before = not_before;
@@ -172,9 +208,8 @@ fn carry(carrier: &mut Carrier<'_>, target: &Target, until: Instant) -> Result<b
                 }
             }
             Outcome::Stuck(Trouble::Kept(told)) => {
-                tell(&format!(
-                    "`{name}`: {told}; the batch is kept, and nothing more is sent until that is put right"
-                ));
+                let kept = "the batch is kept, and nothing more is sent until that is put right";
+                faults.add(&name, format!("{told}; {kept}"));
                 carrier.cursor.kept = Some(told);
                 carrier.save()?;
                 return Ok(false);
@@ -210,6 +245,7 @@ fn dry_run(
     how: &How<'_>,
     form: Form,
 ) -> ExitCode {
+    let mut faults = Faults::default();
     let mut is_whole = true;
     for log in logs {
         let show = || {
@@ -217,9 +253,9 @@ fn dry_run(
             let told = Carrier::take_up(place, &identity, how)?.show(form)?;
             Ok(tell_of(&log.path.display().to_string(), &told))
         };
-        is_whole &= unless_faulty(log, show());
+        is_whole &= faults.unless_faulty(log, show());
     }
-    if is_whole {
+    if faults.tell() && is_whole {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE

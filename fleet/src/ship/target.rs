@@ -181,6 +181,7 @@ impl Server {
         }
         Ok(Self {
             agent: http::agent(
+                url,
                 settings.ca.as_deref(),
                 settings.certificate.as_deref().filter(|_| is_meant),
             )?,

@@ -32,7 +32,6 @@ impl Collector {
         Self { url, headers }
     }
 
-    /// The headers of all requests, in lower case.
     /// The server, without the path of OTLP.
     pub(crate) fn base(&self) -> &str {
         self.url.strip_suffix("/v1/logs").unwrap()
@@ -49,6 +48,7 @@ impl Collector {
         self.requested().len()
     }
 
+    /// The headers of all requests, in lower case.
     pub(crate) fn headers(&self) -> Vec<String> {
         self.headers.lock().unwrap().clone()
     }

@@ -356,3 +356,61 @@ fn the_fault_of_one_log_or_of_a_project_keeps_no_other_log_back() {
     assert_eq!(files(&lake, "evaluations").len(), 1, "{}", ran.err);
     assert_eq!(ran.code, 1, "{}", ran.err);
 }
+
+#[test]
+fn what_keeps_several_logs_back_is_told_once() {
+    let mut machine = Machine::new();
+    machine.evaluation("local");
+    let home = machine.dir.path();
+    let others = ["first", "second", "third"].map(|name| {
+        fs::create_dir_all(home.join(name)).unwrap();
+        let log = home.join(name).join("signals.jsonl");
+        fs::copy(machine.log(), &log).unwrap();
+        log.display().to_string()
+    });
+    let ship = |extra: &[&str]| {
+        let logs = others.iter().flat_map(|log| ["--log", log]);
+        let arguments = ["ship"].into_iter().chain(extra.iter().copied());
+        machine.run(&arguments.chain(logs).collect::<Vec<_>>(), &[], "")
+    };
+    let down = ship(&["--to", "http://127.0.0.1:9/", "--for", "1s"]);
+    assert_eq!(
+        (down.code, down.err.lines().count()),
+        (1, 1),
+        "{}",
+        down.err
+    );
+    assert!(down.err.contains("and 1 more: "), "{}", down.err);
+}
+
+#[test]
+fn what_is_not_encrypted_passes_through_no_proxy() {
+    let mut machine = Machine::new();
+    machine.evaluation("local");
+    let (proxy, collector) = (Collector::start(), Collector::start());
+    let proxies = ["ALL_PROXY", "HTTP_PROXY", "http_proxy", "https_proxy"];
+    let variables = proxies.map(|name| (name, proxy.base()));
+    let to = format!("otlp:{}", collector.base());
+    assert_eq!(machine.ship(&to, &variables).code, 0);
+    assert_eq!((proxy.headers().len(), collector.requests()), (0, 1));
+}
+
+#[test]
+fn a_team_that_is_no_name_leaves_as_a_hash() {
+    for (team, is_name) in [("payments", true), ("/srv/secret path tok", false)] {
+        let mut machine = Machine::new();
+        machine.evaluation("local");
+        let home = machine.dir.path();
+        fs::create_dir_all(home.join(".ahp")).unwrap();
+        let policy = format!("settings: {{labels: {{team: \"{team}\"}}}}\n");
+        fs::write(home.join(".ahp/hooks.yaml"), policy).unwrap();
+        let shown = machine.run(&["ship", "--dry-run", "--to", "dir:/x"], &[], "");
+        assert_eq!(
+            shown.out.contains(team),
+            is_name,
+            "{}{}",
+            shown.out,
+            shown.err
+        );
+    }
+}

@@ -98,7 +98,16 @@ const SETTINGS: Table = &[
             .map(|(key, _)| key.name.clone())
             .collect();
         match decode::<FleetSettings>(node) {
-            Ok(fleet) => change(move |settings| settings.fleet.take(&fleet, &given)),
+            Ok(fleet) => {
+                let salt = fleet.salt.as_ref().map_or(usize::MAX, String::len);
+                if salt < FleetSettings::LEAST_SALT {
+                    let salt = node.get("salt").map_or(node.span, |salt| salt.span);
+                    let message = "the salt is too short: no log is carried with it";
+                    let help = format!("give it at least {} bytes", FleetSettings::LEAST_SALT);
+                    checker.push(Diagnostic::warning(Code::BadValue, message, salt).help(help));
+                }
+                change(move |settings| settings.fleet.take(&fleet, &given))
+            }
             Err(error) => {
                 checker.push(error.into_diagnostic(node.span));
                 None

@@ -199,7 +199,9 @@ fn refused(invocation: &Judged<'_>) -> Option<Found> {
     let aims = || {
         let own = invocation.environment.iter();
         let mut variables = own.chain(&invocation.analysis.assignments);
-        let aims = |name: &str| name.starts_with("OTEL_") || name == "AHP_MACHINE_ID";
+        let is_proxy = |name: &str| name.to_ascii_lowercase().ends_with("_proxy");
+        let aims =
+            |name: &str| name.starts_with("OTEL_") || name == "AHP_MACHINE_ID" || is_proxy(name);
         tells(&["--to", "--log"]) || variables.any(|(name, _)| aims(name))
     };
     if is_fleet && operands.contains(&"ship") && aims() && !invocation.has_word(TRIES) {
