@@ -220,23 +220,28 @@ fn what_holds_more_than_is_read_is_a_result_that_blocks() {
                 "{{\"jsonrpc\":\"2.0\",\"id\":{n},\"method\":\"ahp/evaluate\",\"params\":{{\"event\":{{\"tool\":{tool},\"trigger\":\"{trigger}\"}}}}}}\n"
             )
         };
-        for (trigger, decision) in [("pre-tool-use", "block"), ("post-tool-use", "none")] {
+        for (trigger, is_stopped) in [("pre-tool-use", true), ("post-tool-use", false)] {
             let answers = served(&world, &[], &event(trigger));
             assert_eq!(answers.len(), 1, "{answers:?}");
             assert_eq!(answers[0]["id"], n, "{more}");
             let result = &answers[0]["result"];
-            assert_eq!(result["decision"], decision, "{more} {answers:?}");
+            assert_eq!(
+                result["decision"] == "block",
+                is_stopped,
+                "{more} {answers:?}"
+            );
             let told = result["verdicts"][0]["verdict"].to_string();
             assert!(told.contains("not JSON"), "{told}");
         }
-        for (name, decision) in [("PreToolUse", "block"), ("PostToolUse", "none")] {
+        for (name, is_stopped) in [("PreToolUse", true), ("PostToolUse", false)] {
             let line = format!(
                 "{{\"jsonrpc\":\"2.0\",\"params\":{{\"host\":\"claude-agent-sdk\",\"event\":\"{name}\",\"payload\":{{\"hook_event_name\":\"{name}\",\"tool_name\":\"Bash\",\"tool_input\":{more}}}}},\"method\":\"ahp/hook\",\"id\":\"h\"}}\n"
             );
             let answers = served(&world, &[], &line);
             assert_eq!(answers[0]["id"], "h", "{answers:?}");
             assert_eq!(
-                answers[0]["result"]["decision"], decision,
+                answers[0]["result"]["decision"] == "block",
+                is_stopped,
                 "{name} {more} {answers:?}"
             );
         }
