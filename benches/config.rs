@@ -94,7 +94,7 @@ fn cached(bencher: Bencher<'_, '_>, bindings: usize, triggers: &[&str]) {
             .build()
             .expect("an engine");
         // Bindings are compiled when an event asks for them; this one meets no condition.
-        block_on(engine.evaluate(Event::new(Trigger::PreToolUse)))
+        block_on(engine.evaluate(Event::tool_use("Read", serde_json::json!({}))))
     };
     // The first writes the cache.
     assert!(engine().signals.is_empty());

@@ -10,7 +10,11 @@ fail() {
 
 version=@VERSION@
 base=${AHP_BASE_URL:-@BASE_URL@}
-[ -n "$base" ] || fail "set AHP_BASE_URL to where the release lies"
+case $base in
+    https://* | file://*) ;;
+    "") fail "set AHP_BASE_URL to where the release lies" ;;
+    *) fail "AHP_BASE_URL begins with https:// or file://, and not as $base does" ;;
+esac
 dir=${AHP_INSTALL_DIR:-${HOME:+$HOME/.local/bin}}
 case $dir in
     "") fail "HOME is not set: set AHP_INSTALL_DIR to where the programs go" ;;
@@ -46,12 +50,13 @@ grep " $name.tar.gz\$" SHA256SUMS > wanted || fail "SHA256SUMS does not name $na
 $sums -c wanted >/dev/null 2>&1 || fail "$name.tar.gz is not what SHA256SUMS says"
 tar -xzf "$name.tar.gz" || fail "$name.tar.gz cannot be unpacked"
 # Both are whole before one takes the place of an older one.
-if ! { mkdir -p "$dir" && cp "$name/ahp" "$dir/ahp.new" && cp "$name/ahp-fleet" "$dir/ahp-fleet.new" &&
-    chmod 755 "$dir/ahp.new" "$dir/ahp-fleet.new"; } 2>/dev/null; then
-    rm -f "$dir/ahp.new" "$dir/ahp-fleet.new" 2>/dev/null || true
+new=$dir/.ahp-$$
+if ! { mkdir -p "$dir" && cp "$name/ahp" "$new" && cp "$name/ahp-fleet" "$new-fleet" &&
+    chmod 755 "$new" "$new-fleet"; } 2>/dev/null; then
+    rm -f "$new" "$new-fleet" 2>/dev/null || true
     fail "$dir cannot be written"
 fi
-mv "$dir/ahp-fleet.new" "$dir/ahp-fleet"
-mv "$dir/ahp.new" "$dir/ahp"
+mv -f "$new-fleet" "$dir/ahp-fleet"
+mv -f "$new" "$dir/ahp"
 echo "installed $dir/ahp ($version)"
 case ":$PATH:" in *":$dir:"*) ;; *) echo "put it on PATH: export PATH=\"$dir:\$PATH\"" ;; esac

@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use crate::permission_checker::oracle::evaluate;
 use crate::world::{Ran, World, executable};
 
 fn read(path: &str) -> String {
@@ -12,7 +13,7 @@ fn read(path: &str) -> String {
         .unwrap_or_else(|e| panic!("{path}: {e}"))
 }
 
-fn json(path: &str) -> Value {
+fn parsed(path: &str) -> Value {
     serde_json::from_str(&read(path)).unwrap()
 }
 
@@ -42,12 +43,12 @@ fn the_version_is_one() {
     let version = env!("CARGO_PKG_VERSION");
     let wheel = read("packaging/python/pyproject.toml");
     assert_eq!(behind(&wheel, "\nversion = \""), version);
-    assert_eq!(json("packaging/npm/package.json")["version"], version);
+    assert_eq!(parsed("packaging/npm/package.json")["version"], version);
     let hooks = read("pyproject.toml");
     assert_eq!(behind(&hooks, "\nversion = \""), version);
     assert_eq!(behind(&hooks, "\"ahp-hooks=="), version);
     assert_eq!(
-        json("packaging/plugin/.claude-plugin/plugin.json")["version"],
+        parsed("packaging/plugin/.claude-plugin/plugin.json")["version"],
         version
     );
     let fleet = read("fleet/Cargo.toml");
@@ -75,7 +76,7 @@ fn the_version_is_one() {
 
 #[test]
 fn every_maker_knows_every_target() {
-    let targets = json("packaging/targets.json");
+    let targets = parsed("packaging/targets.json");
     let targets = targets.as_array().unwrap();
     let (script, formula) = (
         read("packaging/install.sh"),
@@ -132,17 +133,98 @@ fn a_system_without_a_program_is_told_the_way_out() {
 
 #[test]
 fn nothing_runs_or_is_fetched_at_installation() {
-    let manifest = json("packaging/npm/package.json");
+    let manifest = parsed("packaging/npm/package.json");
     assert!(manifest.get("scripts").is_none());
     assert!(manifest.get("dependencies").is_none());
     assert!(!read("packaging/pack").contains("\"scripts\""));
     assert!(!read("packaging/python/pyproject.toml").contains("\ndependencies"));
 }
 
+/// Each way in which a program of our packages is started.
+fn ways_to_start() -> Vec<String> {
+    let npm = parsed("packaging/npm/package.json");
+    let package = npm["name"].as_str().unwrap();
+    let wheel = read("packaging/python/pyproject.toml");
+    let (_, scripts) = wheel.split_once(".shared-scripts]").unwrap();
+    let mut ways = Vec::new();
+    for (name, file) in npm["bin"].as_object().unwrap() {
+        let file = format!("node_modules/{package}/{}", file.as_str().unwrap());
+        for node in ["", "node ", "bun ", "deno run -A ", "tsx ", "npx tsx "] {
+            ways.push(format!("{node}{file}"));
+            ways.push(format!("{node}node_modules/.bin/{name}"));
+        }
+        ways.push(format!("deno run -A npm:{package}"));
+        for by in [
+            "npx",
+            "npm exec",
+            "npm exec --",
+            "pnpm",
+            "pnpm exec",
+            "yarn",
+            "yarn run",
+            "bun",
+            "bunx",
+            "bun x",
+        ] {
+            ways.push(format!("{by} {name}"));
+        }
+        for by in ["npx", "pnpm dlx", "yarn dlx", "bunx"] {
+            ways.push(format!("{by} {package}"));
+        }
+    }
+    let scripts = scripts
+        .lines()
+        .skip(1)
+        .take_while(|line| line.contains('='));
+    for name in scripts.map(|line| behind(line, "= \"")) {
+        ways.extend([
+            format!(".venv/bin/{name}"),
+            format!("python3 .venv/bin/{name}"),
+            format!("uv run {name}"),
+            format!("uvx --from {package} {name}"),
+            format!("pipx run --spec {package} {name}"),
+        ]);
+    }
+    ways.push("docker run ghcr.io/acme/ahp".to_owned());
+    ways
+}
+
+#[test]
+fn no_agent_gives_a_persons_commands_however_a_product_is_started() {
+    let world = World::new("");
+    let passes = |command: &str| {
+        let input = json!({ "command": command });
+        let found = evaluate(&world, "SelfProtection", "{}", "Bash", input);
+        found.is_ok_and(|found| found.is_empty())
+    };
+    let ways = ways_to_start();
+    assert!(ways.len() > 30, "{ways:?}");
+    for way in ways {
+        // Nobody knows of deno that it only reads the script that it is given, and that of the launcher is guarded.
+        let is_given_it = way.starts_with("deno run -A node_modules/");
+        for command in [
+            "trust -y",
+            "uninstall claude-code",
+            "respond last dismiss --by human",
+        ] {
+            assert!(
+                !passes(&format!("{way} {command}")),
+                "passes: {way} {command}"
+            );
+        }
+        for command in ["check", "trust --help", "explain 'ls'"] {
+            assert!(
+                is_given_it || passes(&format!("{way} {command}")),
+                "stopped: {way} {command}"
+            );
+        }
+    }
+}
+
 #[test]
 fn the_plugin_asks_at_the_events_that_install_would_wire() {
     let host = ahp::host::Host::find("claude-code").unwrap();
-    let hooks = json("packaging/plugin/hooks/hooks.json");
+    let hooks = parsed("packaging/plugin/hooks/hooks.json");
     let events = hooks["hooks"].as_object().unwrap();
     for (event, entries) in events {
         let wired_event = host.event(event).unwrap_or_else(|| panic!("{event}"));
@@ -183,7 +265,7 @@ fn the_plugin_asks_at_the_events_that_install_would_wire() {
 #[test]
 fn the_plugin_answers_where_its_program_is_missing_or_dies_or_is_another() {
     let host = ahp::host::Host::find("claude-code").unwrap();
-    let hooks = json("packaging/plugin/hooks/hooks.json");
+    let hooks = parsed("packaging/plugin/hooks/hooks.json");
     let world = World::new("");
     fs::create_dir(world.path("absent")).unwrap();
     let programs = [
@@ -251,6 +333,81 @@ fn the_action_verifies_what_is_attested_before_it_runs_any_of_it() {
     assert!(files < verified && verified < run);
     assert_eq!(action.matches("sh \"$release/install.sh\"").count(), 1);
     assert!(action.contains("ahp test --report github"));
+}
+
+/// A workflow hands files from job to job without their modes.
+#[test]
+fn the_image_gives_its_programs_their_modes() {
+    assert!(read("packaging/docker/Containerfile").contains("\nCOPY --chmod=755 "));
+}
+
+#[test]
+fn the_action_says_what_it_lacks() {
+    let action = read("action.yml");
+    let (_, script) = action.split_once("run: |").unwrap();
+    let (_, script) = script.split_once('\n').unwrap();
+    let (script, _) = script.split_once("    - name: Run ahp").unwrap();
+    let world = World::new("");
+    for (version, at, os, arch, words) in [
+        ("", "v0.1.0", "Windows", "X64", "no program for Windows"),
+        ("", "v0.1.0", "Linux", "ARM", "no program for ARM"),
+        ("", "main", "Linux", "X64", "`main` is no release"),
+        ("", "0a1b2c3d", "Linux", "X64", "`0a1b2c3d` is no release"),
+        ("", "", "Linux", "X64", "`` is no release"),
+        (
+            "v0.1.0",
+            "main",
+            "Linux",
+            "X64",
+            "/download/v0.1.0/install.sh cannot be fetched",
+        ),
+        (
+            "",
+            "v0.1.0",
+            "macOS",
+            "ARM64",
+            "/download/v0.1.0/install.sh cannot be fetched",
+        ),
+    ] {
+        let mut bash = world.command("bash");
+        let temporary = world.path("runner");
+        for (name, value) in [
+            ("VERSION", version),
+            ("REF", at),
+            ("RUNNER_OS", os),
+            ("RUNNER_ARCH", arch),
+            ("REPOSITORY", "acme/ahp"),
+            ("SERVER", "https://127.0.0.1:9"),
+            ("RUNNER_TEMP", temporary.to_str().unwrap()),
+        ] {
+            bash.env(name, value);
+        }
+        let ran = Ran::of(
+            &bash
+                .args(["-eo", "pipefail", "-c", script])
+                .output()
+                .unwrap(),
+        );
+        assert_eq!(ran.code, 1, "{ran:?}");
+        assert!(ran.stdout.starts_with("::error::"), "{ran:?}");
+        assert!(ran.stdout.contains(words), "{words}: {ran:?}");
+    }
+}
+
+#[test]
+fn nothing_is_installed_from_an_address_that_anybody_may_change() {
+    let world = World::new("");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("packaging/install.sh");
+    for base in ["http://127.0.0.1:9/x", "ftp://127.0.0.1/x", "/tmp/x"] {
+        let mut sh = world.command("sh");
+        let ran = Ran::of(&sh.arg(&script).env("AHP_BASE_URL", base).output().unwrap());
+        assert_eq!(ran.code, 1, "{ran:?}");
+        assert!(
+            ran.stderr.contains("begins with https:// or file://"),
+            "{ran:?}"
+        );
+        assert!(ran.stderr.contains("nothing was installed"), "{ran:?}");
+    }
 }
 
 /// Not every package has the pages: a message names a command that tells, or tells itself.

@@ -60,7 +60,7 @@ impl Project {
 
     /// The intensities that an event of an issue and a session gets.
     fn given(&self, issue: Option<&str>, session: Option<&str>) -> Vec<Intensity> {
-        let mut event = Event::new(Trigger::PreToolUse);
+        let mut event = Event::tool_use("Read", json!({}));
         event.issue_id = issue.map(str::to_owned);
         event.session_id = session.map(str::to_owned);
         let verdict = block_on(self.engine.evaluate(event));

@@ -6,6 +6,8 @@
 mod line;
 #[path = "../../src/bin/ahp/command/serve/rpc.rs"]
 mod rpc;
+#[path = "../../src/bin/ahp/command/serve/told.rs"]
+mod told;
 
 use line::{Line, Lines};
 use rpc::Request;

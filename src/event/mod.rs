@@ -43,7 +43,7 @@ pub struct Event {
     /// The program that runs the agent, by the name of its adapter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
-    /// The tool call, at tool triggers.
+    /// The tool call, at tool triggers; `pre-tool-use` is blocked where it names no tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<ToolCall>,
     /// The issue that is acted upon, at issue triggers.
@@ -179,6 +179,12 @@ impl Event {
     pub fn with_work_dir(mut self, dir: impl Into<PathBuf>) -> Self {
         self.work_dir = Some(dir.into());
         self
+    }
+
+    /// Whether it is about a tool of which it gives no name, so that nobody can tell what is done.
+    pub(crate) fn lacks_tool(&self) -> bool {
+        let is_unnamed = |tool: &ToolCall| tool.name.trim().is_empty() && tool.mcp.is_none();
+        self.trigger.is_tool() && self.tool.as_ref().is_none_or(is_unnamed)
     }
 
     /// Returns the session whose events are counted together: with all its subagents.

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::command::Call;
 use super::exit::named_options;
 use super::inline_code::Action;
 use super::made::goes_through;
@@ -10,7 +9,7 @@ use super::scope::says_hidden;
 use super::unwrap::joined;
 use super::walk::{Input, Walker};
 use super::wrapper::values_of_cluster;
-use super::{DoubtKind, Invocation, LINE_OF_FILE, Stdin, Word, inline_code};
+use super::{DoubtKind, Invocation, LINE_OF_FILE, Stdin, Word, inline_code, program_name};
 use crate::program::{self, Fact};
 
 impl Walker<'_> {
@@ -148,22 +147,15 @@ impl Walker<'_> {
             && invocation.arguments.iter().take(at).all(Word::is_option)
         {
             // A module is a program of its own: `python -m pip` is `pip`.
-            let words = invocation
-                .arguments
-                .get(at + 1..)
-                .unwrap_or_default()
-                .to_vec();
-            let call = Call {
-                words,
-                input: input.clone(),
-                ..Call::default()
-            };
-            let program = invocation.program.clone();
-            self.inside(&program, |walker| walker.dispatch(call));
+            let words = invocation.arguments.get(at + 1..).unwrap_or_default();
+            self.run_words(&invocation.program, words.to_vec(), input);
             return;
         }
         if only_checks(language, invocation) {
             return;
+        }
+        if let Some(words) = program_of_package(invocation) {
+            self.run_words(&invocation.program, words, input);
         }
         let options: Vec<&str> = program::find(&invocation.program)
             .words(Fact::Code)
@@ -263,6 +255,34 @@ impl Walker<'_> {
             }
         }
     }
+}
+
+/// How the names of scripts end that a package brings for its program.
+const ENDINGS: &[&str] = &[".js", ".mjs", ".cjs", ".py", ".rb", ".php"];
+
+/// Returns the program that an interpreter runs, with its words, where its script is what a package brings for it:
+/// `node node_modules/.bin/prisma`, `python .venv/bin/alembic`, `deno run npm:prisma`.
+fn program_of_package(invocation: &Invocation) -> Option<Vec<Word>> {
+    let known = program::find(&invocation.program);
+    let mut is_value = false;
+    let mut words = invocation.arguments.iter();
+    let script = words.find(|word| {
+        let is_given = std::mem::replace(&mut is_value, known.lists(Fact::Loads, &word.text));
+        !is_given && !word.is_option() && word.text != "run"
+    })?;
+    let folder = script.text.rsplit('/').nth(1);
+    let is_brought = matches!(folder, Some("bin" | ".bin")) || script.text.starts_with("npm:");
+    let name = program_name(script.text.trim_start_matches("npm:"));
+    let mut endings = ENDINGS.iter();
+    let name = endings
+        .find_map(|end| name.strip_suffix(end))
+        .unwrap_or(&name);
+    let is_program = is_brought && program::find(name).is_known();
+    is_program.then(|| {
+        std::iter::once(Word::plain(name))
+            .chain(words.cloned())
+            .collect()
+    })
 }
 
 /// Whether a file is what the program reads anyhow.

@@ -35,6 +35,9 @@ impl Walker<'_> {
         }
         if let Some(language) = inline_code::language(program) {
             self.run_interpreter(index, language, invocation, input);
+            if let Some(wrapper) = wrapper::find(program, arguments) {
+                self.run_wrapped(wrapper, invocation, input);
+            }
             return printed_by(language, invocation);
         }
         if self.run_typed(program, arguments) {
@@ -120,12 +123,7 @@ impl Walker<'_> {
         };
         let own: Vec<Word> = own.map(Word::plain).collect();
         let words = [own, vec![script.path.clone()], script.arguments.clone()].concat();
-        let call = Call {
-            words,
-            input: input.clone(),
-            ..Call::default()
-        };
-        self.inside(&script.program, |w| w.dispatch(call))
+        self.run_words(&script.program, words, input)
     }
 
     /// Runs what a program may be given to run of which is not known how it takes it: `launch -n 2 git push --force`.
@@ -139,13 +137,22 @@ impl Walker<'_> {
             may_be && (is_given || !matches!(word.text.as_str(), "rm" | "chmod" | "chown"))
         })?;
         let words = arguments.get(at..).unwrap_or_default().to_vec();
-        self.inside(&invocation.program, |w| {
-            w.dispatch(Call {
-                words,
-                input: input.clone(),
-                ..Call::default()
-            })
-        })
+        self.run_words(&invocation.program, words, input)
+    }
+
+    /// Runs what a program starts with its own input.
+    pub(super) fn run_words(
+        &mut self,
+        by: &str,
+        words: Vec<Word>,
+        input: &Input,
+    ) -> Option<String> {
+        let call = Call {
+            words,
+            input: input.clone(),
+            ..Call::default()
+        };
+        self.inside(by, |w| w.dispatch(call))
     }
 
     pub(super) fn inside<T>(

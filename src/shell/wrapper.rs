@@ -124,7 +124,11 @@ impl Wrapper {
 pub(super) fn find(program: &str, arguments: &[Word]) -> Option<Wrapper> {
     let lines = program::find(program).lines(Fact::Runs);
     lines.map(Wrapper::read).find(|wrapper| {
-        let first = arguments.iter().find(|a| !a.is_option());
+        let mut at = 0;
+        while arguments.get(at).is_some_and(Word::is_option) {
+            at += wrapper.length(arguments.get(at).map_or("", |word| &word.text));
+        }
+        let first = arguments.get(at);
         let is_except = |word: &Word| wrapper.except.split(',').any(|name| name == word.text);
         if first.is_some_and(is_except) {
             return false;

@@ -71,6 +71,16 @@ fn completions_offer_hosts_and_packs() {
             assert!(script.contains(name), "{shell}: {name}");
         }
     }
+    let offered = |script: &str, command: &str| {
+        let (_, own) = script.split_once(command).unwrap();
+        let (own, _) = own.split_once(";;\n        ahp__subcmd").unwrap();
+        own.contains("windsurf")
+    };
+    let script = world.ahp(&["completions", "bash"]).stdout;
+    for command in ["doctor", "hook", "log__subcmd__show", "log__subcmd__stats"] {
+        let command = format!("        ahp__subcmd__{command})\n");
+        assert!(offered(&script, &command), "{command}");
+    }
     // A name that is not offered still gets the error that names the nearest one.
     let misspelt = world.ahp(&["init", "--pack", "quality-gates"]);
     assert!(

@@ -302,7 +302,8 @@ fn a_cached_policy_takes_the_script_that_the_naming_layer_means() {
             .without_log()
             .build()
             .unwrap();
-        let verdict = block_on(engine.evaluate(Event::new(Trigger::PreToolUse)));
+        let event = Event::tool_use("Read", serde_json::json!({}));
+        let verdict = block_on(engine.evaluate(event));
         assert_eq!(verdict.decision, Decision::Block, "{round}");
     }
     assert!(Config::load_for(&locations, &[Trigger::PreToolUse]).is_cached);

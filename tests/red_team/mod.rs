@@ -58,6 +58,19 @@ fn project() -> World {
         "evil.patch",
         "--- a/.ahp/hooks.yaml\n+++ b/.ahp/hooks.yaml\n@@ -1 +0,0 @@\n-version: 1\n",
     );
+    world.write(
+        "answers.py",
+        "from ahp_hooks import Engine\nEngine('.', answers='human').respond('last', 'dismiss', by='human')\n",
+    );
+    world.write(
+        "answers.mjs",
+        "import { Engine } from 'ahp-hooks';\nawait new Engine().hook('claude-code', {});\n",
+    );
+    world.write(
+        "gate.py",
+        "from ahp_hooks import Engine\nprint(Engine('.').evaluate('pre-tool-use', tool='Bash', input={}))\n",
+    );
+    world.write("node_modules/ahp-hooks/bin/ahp.js", "#!/usr/bin/env node\n");
     world.write("src/main.rs", "fn main() {}\n");
     world.write("docs/description", "x\n");
     world.write("template/hooks/post-checkout", "#!/bin/sh\n");
@@ -77,6 +90,7 @@ fn project() -> World {
     let root = world.root();
     symlink(root.join(".ahp"), root.join("link")).unwrap();
     symlink(root.join(".ahp/hooks.yaml"), root.join("notes.txt")).unwrap();
+    symlink("node_modules/ahp-hooks/bin/ahp.js", root.join("linked.js")).unwrap();
     write(&world.home().join(".ahp/hooks.yaml"), "version: 1\n");
     world
 }

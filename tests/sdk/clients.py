@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
+import shutil
 import signal
 import stat
 import subprocess
@@ -71,6 +72,21 @@ class Clients(unittest.TestCase):
         self.assertIn("git push --force", verdict.message)
         self.assertEqual(verdict.signals[0]["header"]["intensity"], "block")
         self.assertEqual(verdict.raw["decision"], "block")
+
+    def test_the_program_is_found_where_the_wheel_puts_it(self) -> None:
+        source = HERE.parent.parent / "packaging/python/src"
+        for where in ("target", "user"):
+            base = Path(self.elsewhere())
+            package = base / "lib" if where == "user" else base
+            (base / "bin").mkdir()
+            shutil.copytree(source, package, dirs_exist_ok=True)
+            program = base / "bin/ahp"
+            program.write_text("#!/bin/sh\n")
+            program.chmod(0o755)
+            environment = {"PATH": "/nowhere", "PYTHONPATH": str(package), "PYTHONUSERBASE": str(base)}
+            script = "from ahp_hooks.child import find_program; print(find_program())"
+            ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment)
+            self.assertEqual(ran.stdout.strip(), str(program), ran.stderr)
 
     def test_many_threads_share_one_child(self) -> None:
         engine = self.engine()
@@ -247,6 +263,43 @@ class Clients(unittest.TestCase):
 
     def test_an_input_that_is_no_object_is_judged_as_a_value(self) -> None:
         self.assertTrue(self.engine().evaluate("pre-tool-use", tool="Bash", input="git push --force nowhere main").stops)
+
+    def test_what_holds_more_than_is_read_is_stopped_at_once_and_the_child_goes_on(self) -> None:
+        engine = self.engine(on_failure="raise")
+        engine.hello()
+        child = children()
+        deep: list[object] = []
+        for _ in range(200):
+            deep = [deep]
+        for more in (deep, 10**400):
+            with self.subTest(more=str(more)[:10]):
+                given = {"command": "echo hi", "more": more}
+                self.assertEqual(engine.evaluate("pre-tool-use", tool="Bash", input=given).decision, "block")
+                payload = {"hook_event_name": "PreToolUse", "session_id": "s", "cwd": self.project, "tool_name": "Bash"}
+                reply = engine.hook("claude-agent-sdk", {**payload, "tool_input": given})
+                self.assertEqual(reply["hookSpecificOutput"]["permissionDecision"], "deny")
+        self.assertFalse(engine.evaluate("post-tool-use", tool="Bash", input=deep).stops)
+        with self.assertRaisesRegex(BadEvent, "not JSON"):
+            engine.evaluate("pre-tool-use", tool="Bash", input={"command": "\ud800"})
+        self.assertEqual(children(), child)
+
+    def test_an_answer_without_a_number_is_for_whoever_waits(self) -> None:
+        hello = '{"jsonrpc":"2.0","id":1,"result":{"protocol":1}}'
+        refused = '{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"the line is not JSON"}}'
+        text = f"#!/bin/sh\nread line\necho '{hello}'\nwhile read line; do echo '{refused}'; done\n"
+        engine = self.engine(program=self.program(text), on_failure="raise")
+        for _ in range(3):
+            with self.assertRaises(BadEvent):
+                engine.evaluate("pre-tool-use", tool="Bash", input=HARMLESS)
+
+    def test_a_call_that_names_no_tool_is_stopped(self) -> None:
+        engine = self.engine()
+        for given in ({"input": HARMLESS}, {"tool": None, "input": HARMLESS}, {"tool": "", "input": HARMLESS}, {}):
+            with self.subTest(given=given):
+                verdict = engine.evaluate("pre-tool-use", **given)  # type: ignore[arg-type]
+                self.assertEqual(verdict.decision, "block")
+                self.assertIn("names no tool", verdict.message)
+        self.assertFalse(engine.evaluate("pre-agent-turn", prompt="go").stops)
 
     def test_a_large_event_passes_the_pipe(self) -> None:
         engine = self.engine()

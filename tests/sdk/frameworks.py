@@ -177,6 +177,26 @@ async def claude_agent_sdk(engine: Engine, command: str, ran: Ran) -> None:
 FRAMEWORKS = {f.__name__: f for f in (openai_agents, langchain, langchain_sync, pydantic_ai, claude_agent_sdk)}
 
 
+def call_without_name(engine: Engine, arguments: str) -> list[str]:
+    """Gives each adapter that is told a name a call without one; returns those that let it go on."""
+    from types import SimpleNamespace
+
+    from ahp_hooks.langchain import AhpMiddleware
+    from ahp_hooks.openai_agents import guardrail
+
+    passed = []
+    data: Any = SimpleNamespace(context=SimpleNamespace(tool_name=None, tool_arguments=arguments))
+    said = asyncio.run(guardrail(engine).run(data))  # type: ignore[arg-type]
+    if said.behavior["type"] != "reject_content":
+        passed.append("openai_agents")
+    request: Any = SimpleNamespace(tool_call={"name": None, "args": {"command": "echo hi"}, "id": "c1"})
+    ran: list[Any] = []
+    AhpMiddleware(engine).wrap_tool_call(request, ran.append)
+    if ran:
+        passed.append("langchain")
+    return passed
+
+
 def judge(scenario: dict[str, Any], ran: Ran) -> str | None:
     """Returns what is wrong, by what the tool ran and what was told."""
     changed = scenario.get("becomes")
@@ -218,6 +238,11 @@ def main() -> int:
                         wrong = f"{type(error).__name__}: {error}"
                 print(f"{'FAILED' if wrong else 'ok':6}  {name}: {scenario['name']}{': ' + wrong if wrong else ''}", flush=True)
                 failed += wrong is not None
+    with tempfile.TemporaryDirectory() as project, Engine(project, timeout=30, program=arguments.ahp) as engine:
+        for given in ('{"command": "echo hi"}', "[" * 5000 + "]" * 5000):
+            passed = call_without_name(engine, given)
+            print(f"{'FAILED' if passed else 'ok':6}  a call without a name, {given[:20]}: {passed}", flush=True)
+            failed += bool(passed)
     return 1 if failed else 0
 
 

@@ -192,13 +192,111 @@ fn bad_lines_are_errors_and_the_server_goes_on() {
         assert_eq!(answers[1]["id"], "good");
     }
     let huge = format!(
-        "{}\n{}\n",
+        "{{\"jsonrpc\": \"2.0\", \"id\": \"huge\", \"x\": \"{}\n{}\n",
         "x".repeat((32 << 20) + 1),
         json!({"jsonrpc": "2.0", "id": 1, "method": "ahp/hello"})
     );
     let answers = served(&world, &["--jobs", "1"], &huge);
     assert_eq!(answers[0]["error"]["code"], -32600);
+    assert_eq!(answers[0]["id"], "huge");
     assert_eq!(answers[1]["id"], 1);
+}
+
+#[test]
+fn what_holds_more_than_is_read_is_a_result_that_blocks() {
+    let world = world();
+    let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
+    let large = format!("1{}", "0".repeat(400));
+    let kinds = [
+        deep.as_str(),
+        &large,
+        "\"\\ud800\"",
+        "{\"a\": 1, \"a\": 2}",
+        "1e999",
+    ];
+    for (n, more) in kinds.into_iter().enumerate() {
+        let tool =
+            format!("{{\"name\": \"Bash\", \"input\": {{\"command\": \"ls\", \"more\": {more}}}}}");
+        let event = |trigger: &str| {
+            format!(
+                "{{\"jsonrpc\":\"2.0\",\"id\":{n},\"method\":\"ahp/evaluate\",\"params\":{{\"event\":{{\"tool\":{tool},\"trigger\":\"{trigger}\"}}}}}}\n"
+            )
+        };
+        for (trigger, is_stopped) in [("pre-tool-use", true), ("post-tool-use", false)] {
+            let answers = served(&world, &[], &event(trigger));
+            assert_eq!(answers.len(), 1, "{answers:?}");
+            assert_eq!(answers[0]["id"], n, "{more}");
+            let result = &answers[0]["result"];
+            assert_eq!(
+                result["decision"] == "block",
+                is_stopped,
+                "{more} {answers:?}"
+            );
+            let told = result["verdicts"][0]["verdict"].to_string();
+            assert!(told.contains("not JSON"), "{told}");
+        }
+        for (name, is_stopped) in [("PreToolUse", true), ("PostToolUse", false)] {
+            let line = format!(
+                "{{\"jsonrpc\":\"2.0\",\"params\":{{\"host\":\"claude-agent-sdk\",\"event\":\"{name}\",\"payload\":{{\"hook_event_name\":\"{name}\",\"tool_name\":\"Bash\",\"tool_input\":{more}}}}},\"method\":\"ahp/hook\",\"id\":\"h\"}}\n"
+            );
+            let answers = served(&world, &[], &line);
+            assert_eq!(answers[0]["id"], "h", "{answers:?}");
+            assert_eq!(
+                answers[0]["result"]["decision"] == "block",
+                is_stopped,
+                "{name} {more} {answers:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_line_that_cannot_be_read_is_answered_to_whoever_sent_it() {
+    let world = world();
+    for (line, id) in [
+        (
+            "{\"id\": 5, \"method\": \"ahp/evaluate\", \"params\": {",
+            json!(5),
+        ),
+        ("{\"method\": \"ahp/hello\", \"id\": \"a\", x}", json!("a")),
+        (
+            "{\"id\": 5, \"id\": 6, \"method\": \"ahp/hello\"}",
+            Value::Null,
+        ),
+        ("{\"params\": {\"id\": 5}, x", Value::Null),
+        ("{\"id\": {\"a\": 1, \"a\": 1}}", Value::Null),
+        ("[{\"id\": 5}", Value::Null),
+    ] {
+        let answers = served(&world, &[], &format!("{line}\n"));
+        assert_eq!(answers.len(), 1, "{line}: {answers:?}");
+        assert_eq!(answers[0]["id"], id, "{line}");
+        assert_eq!(answers[0]["error"]["code"], -32700, "{line}");
+    }
+}
+
+#[test]
+fn a_call_that_names_no_tool_is_blocked() {
+    let world = world();
+    for tool in [
+        Value::Null,
+        json!({"name": "", "input": {"command": "ls"}}),
+        json!({"name": " "}),
+    ] {
+        let mut event = json!({"trigger": "pre-tool-use", "session_id": "s", "tool": tool});
+        let result = asked(&world, "ahp/evaluate", &json!({"event": event}))["result"].take();
+        assert_eq!(result["decision"], "block", "{event}");
+        assert!(
+            result["message"]
+                .as_str()
+                .unwrap()
+                .contains("names no tool"),
+            "{result}"
+        );
+        // What has happened is not held.
+        event["trigger"] = json!("post-tool-use");
+        let result = asked(&world, "ahp/evaluate", &json!({"event": event}))["result"].take();
+        assert_ne!(result["decision"], "block", "{event}");
+    }
 }
 
 #[test]

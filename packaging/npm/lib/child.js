@@ -85,10 +85,13 @@ class Process {
       this.end(`what \`ahp\` says cannot be read: ${error.message}`);
       return;
     }
-    const waiting = this.#settle(answer?.id);
-    if (waiting === undefined) return;
-    if (answer.result !== null && typeof answer.result === 'object') waiting.resolve(answer.result);
-    else waiting.reject(new BadEvent(answer.error?.message ?? 'the answer has no result'));
+    // A question that could not be read has no number: each that waits may be the one.
+    const ids = answer?.id == null ? [...this.#waiting.keys()] : [answer.id];
+    for (const id of ids) {
+      const waiting = this.#settle(id);
+      if (answer?.result != null && typeof answer.result === 'object') waiting?.resolve(answer.result);
+      else waiting?.reject(new BadEvent(answer?.error?.message ?? 'the answer has no result'));
+    }
   }
 
   /** Ends the child; whoever waits is told why. */

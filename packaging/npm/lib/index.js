@@ -50,7 +50,10 @@ export class Engine {
     const event = { trigger, ...fields };
     // Relative to the caller: the child's own directory is the one in which it happened to be started.
     if (typeof event.work_dir === 'string' && event.work_dir) event.work_dir = pathFromRoot(event.work_dir);
-    if (tool !== undefined) event.tool = { name: tool, input: isObject(input) ? input : { value: input ?? null } };
+    if (tool != null || input !== undefined) {
+      // A call without a name is one too: `ahp` stops it.
+      event.tool = { name: tool ?? '', input: isObject(input) ? input : { value: input ?? null } };
+    }
     try {
       return Verdict.of(await this.#call('ahp/evaluate', { event }));
     } catch (error) {

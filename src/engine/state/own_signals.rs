@@ -61,6 +61,12 @@ impl State {
         signals.extend(self.policy_changed().map(|signal| (reviewed::KIND, signal)));
         let gone = self.hooks_changed(trigger).into_iter();
         signals.extend(gone.map(|signal| (reviewed::KIND, signal)));
+        if trigger.is_pre() && facts.event().lacks_tool() {
+            let text = "the call names no tool, so that nobody can tell what it does";
+            let signal = Signal::block("not-judged", text).unresolvable();
+            let steps = ["Give the event `tool` with the tool's `name` and `input`"];
+            signals.push(("engine", signal.steps(steps)));
+        }
         let held = self.held();
         if !held.is_empty() && self.reviewed.is_none() {
             let text = format!(

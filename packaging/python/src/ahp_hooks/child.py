@@ -30,14 +30,22 @@ START = 20.0
 
 
 def find_program() -> str:
-    """Finds `ahp`: beside this Python (where the wheel puts it), else on PATH."""
-    beside = os.path.join(sysconfig.get_path("scripts"), "ahp")
-    if os.access(beside, os.X_OK):
-        return beside
+    """Finds `ahp` where the wheel puts it: beside this Python, below the user's base (`--user`), or in `bin` beside this
+    package (`--target`); else on PATH."""
+    place = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    folders = [
+        os.path.join(place, "bin"),
+        sysconfig.get_path("scripts"),
+        sysconfig.get_path("scripts", sysconfig.get_preferred_scheme("user")),
+    ]
+    for folder in folders:
+        program = os.path.join(folder, "ahp")
+        if os.path.isfile(program) and os.access(program, os.X_OK):
+            return program
     found = shutil.which("ahp")
     if found is None:
         raise AhpUnavailable(
-            f"there is no `ahp` in {os.path.dirname(beside)} or on PATH; install it with `pip install ahp-hooks`"
+            f"there is no `ahp` in {', '.join(folders)} or on PATH; install it with `pip install ahp-hooks`"
         )
     return found
 
@@ -133,16 +141,20 @@ class _Process:
         answer = json.loads(line)
         if not isinstance(answer, dict):
             raise ValueError("an answer is not an object")
+        number = answer.get("id")
         with self.lock:
-            future = self.waiting.pop(answer.get("id", 0), None)
-        if future is None or not future.set_running_or_notify_cancel():
-            return
+            # A question that could not be read has no number: each that waits may be the one.
+            numbers = list(self.waiting) if number is None else [number]
+            asked = [self.waiting.pop(one) for one in numbers if one in self.waiting]
         result, error = answer.get("result"), answer.get("error")
-        if isinstance(result, dict):
-            future.set_result(result)
-        else:
-            told = error.get("message") if isinstance(error, dict) else None
-            future.set_exception(BadEvent(str(told or "the answer has no result")))
+        for future in asked:
+            if not future.set_running_or_notify_cancel():
+                continue
+            if isinstance(result, dict):
+                future.set_result(result)
+            else:
+                told = error.get("message") if isinstance(error, dict) else None
+                future.set_exception(BadEvent(str(told or "the answer has no result")))
 
     def end(self, why: str, patience: float = 0.0) -> None:
         """Ends the child, at once or after what is under way; whoever waits is told why."""

@@ -183,8 +183,10 @@ def _event(trigger: str, tool: str | None, input: Any, fields: dict[str, Any]) -
     if isinstance(work_dir, (str, os.PathLike)) and work_dir:
         # Relative to the caller: the child's own directory is the one in which it happened to be started.
         event["work_dir"] = path_from_root(os.fsdecode(work_dir))
-    if tool is not None:
-        event["tool"] = {"name": tool, "input": input if isinstance(input, dict) else {"value": input}}
+    if tool is not None or input is not None:
+        # A call without a name is one too: `ahp` stops it.
+        given = input if isinstance(input, dict) else {"value": input}
+        event["tool"] = {"name": "" if tool is None else tool, "input": given}
     return {"event": event}
 
 

@@ -26,7 +26,7 @@ def guardrail(engine: Engine | AsyncEngine, tools: Mapping[str, str] | None = No
     async def judge(data: ToolInputGuardrailData) -> ToolGuardrailFunctionOutput:
         try:
             arguments = json.loads(data.context.tool_arguments or "{}")
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             return ToolGuardrailFunctionOutput.reject_content(f"Blocked: the arguments are not JSON: {error}")
         verdict = await before_async(asking, data.context.tool_name, arguments, known)
         if verdict.stops:

@@ -4,7 +4,7 @@ use ahp::config::PACKS;
 use ahp::host::HOSTS;
 use ahp::install::Installer;
 use clap::builder::PossibleValuesParser;
-use clap::{Command, CommandFactory as _};
+use clap::{Arg, Command, CommandFactory as _};
 
 use super::Cli;
 use crate::exit_code::Exit;
@@ -35,16 +35,15 @@ fn with_names(command: Command) -> Command {
             .map(|installer| installer.host.name)
             .collect()
     };
-    let hosts = HOSTS.iter().map(|host| host.name).collect();
+    let hosts: Vec<&str> = HOSTS.iter().map(|host| host.name).collect();
     let packs = PACKS.iter().map(|pack| pack.name).collect();
     let places = [
         ("install", "host", installers()),
         ("uninstall", "host", installers()),
-        ("hook", "host", hosts),
         ("init", "pack", packs),
     ];
     places.into_iter().fold(
-        command,
+        with_hosts(command, &hosts),
         |command, (subcommand, argument, names): (_, _, Vec<&str>)| {
             command.mut_subcommand(subcommand, |command| {
                 command.mut_arg(argument, |arg| {
@@ -53,4 +52,16 @@ fn with_names(command: Command) -> Command {
             })
         },
     )
+}
+
+/// Offers them wherever a command takes one.
+fn with_hosts(command: Command, hosts: &[&'static str]) -> Command {
+    let takes_one = command.get_arguments().any(|arg| arg.get_id() == "host");
+    let offer = |arg: Arg| arg.value_parser(PossibleValuesParser::new(hosts.iter().copied()));
+    let command = if takes_one {
+        command.mut_arg("host", offer)
+    } else {
+        command
+    };
+    command.mut_subcommands(|inner| with_hosts(inner, hosts))
 }

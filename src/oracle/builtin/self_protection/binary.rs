@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 
 use crate::process;
 use crate::regular_file::are_one;
+use crate::words::words;
 
-/// The names under which the program is known.
-pub(super) const NAMES: &[&str] = &["ahp", "ahp-fleet", "ahp-hooks"];
+/// The names under which the program is started, and its launchers.
+pub(super) const NAMES: &[&str] = words!("own-programs");
 
 /// Whether a word names the program, in whatever folder.
 pub(super) fn is_named(word: &str) -> bool {
@@ -43,7 +44,7 @@ pub(super) fn own_files() -> Vec<PathBuf> {
     files
 }
 
-/// Whether a file is one of our own program.
+/// Whether a file is one of our own program, or leads to what has its name.
 pub(super) fn is_one(own: &[PathBuf], path: &Path) -> bool {
     let Ok(found) = fs::metadata(path) else {
         return false;
@@ -54,7 +55,11 @@ pub(super) fn is_one(own: &[PathBuf], path: &Path) -> bool {
         };
         are_one(&known, &found) || says_the_same((own, &known), (path, &found)).unwrap_or(false)
     };
-    found.is_file() && found.len() > 0 && own.iter().any(is_same)
+    let leads_to_one = || {
+        let real = path.canonicalize();
+        real.is_ok_and(|real| is_named(&real.to_string_lossy()))
+    };
+    found.is_file() && found.len() > 0 && (own.iter().any(is_same) || leads_to_one())
 }
 
 /// Compares two files: by their length first, which tells nearly all apart.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::found::{Found, act};
 use super::judged::Judged;
-use super::{agent, binary, git, own, packages, twin};
+use super::{agent, binary, client, git, own, packages, twin};
 use crate::config::OWN_VARIABLES;
 use crate::host::{HOSTS, Host};
 use crate::place::Place;
@@ -26,6 +26,7 @@ pub(super) fn find(invocation: &Judged<'_>) -> Option<Found> {
         return Some(act("set a variable that disarms the policy"));
     }
     own::find(invocation)
+        .or_else(|| client::find(invocation))
         .or_else(|| packages::find(invocation))
         .or_else(|| twin::find(invocation))
         .or_else(|| by_program(invocation))

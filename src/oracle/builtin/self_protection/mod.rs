@@ -6,6 +6,7 @@ mod binary;
 mod brought;
 mod changed;
 mod clean;
+mod client;
 mod code;
 mod disarm;
 mod disk;

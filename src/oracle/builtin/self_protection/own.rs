@@ -68,7 +68,8 @@ pub(super) fn find(invocation: &Judged<'_>) -> Option<Found> {
 /// A command of ours among the words of a program that may start it: of which nothing is known, or that runs some of them.
 fn launched(invocation: &Judged<'_>) -> Option<Found> {
     let known = invocation.known();
-    let starts = known.is(Fact::RunsValues) || known.is(Fact::Types);
+    let runs_files = known.is(Fact::Language);
+    let starts = known.is(Fact::RunsValues) || known.is(Fact::Types) || runs_files;
     if invocation.remote || (known.is_known() && !starts) {
         return None;
     }
@@ -81,7 +82,7 @@ fn launched(invocation: &Judged<'_>) -> Option<Found> {
         let is_command = may_be_refused(&first.text);
         let is_ours = || {
             NAMES.contains(&&*program_name(&word.text))
-                || (word.text.contains('/')
+                || ((runs_files || word.text.contains('/'))
                     && invocation.guarded.is_own(&invocation.path_of(&word.text)))
         };
         (is_command && is_ours()).then(|| {

@@ -240,8 +240,9 @@ fn chosen(
         return match Installer::find(name) {
             Some(installer) => Ok(vec![installer]),
             None if Host::find(name).is_some() => Err(format!(
-                "`{name}` has no settings file that `ahp` can write: add the command `ahp hook --host {name}` to its hooks by \
-                 hand, in the file that its own documentation names"
+                "`{name}` has no settings file that `ahp` can write: a program that embeds an agent takes an adapter of the package \
+                 `ahp-hooks` (PyPI, npm); elsewhere add the command `ahp hook --host {name}` to its hooks by hand, in the file that \
+                 its own documentation names"
             )),
             None => Err(Host::unknown_name(name)),
         };

@@ -245,7 +245,7 @@ impl answer::Judge for Judge {
 }
 
 /// What stands for an event that could not be judged.
-fn not_judged(trigger: Trigger, why: &str) -> Judged {
+pub(super) fn not_judged(trigger: Trigger, why: &str) -> Judged {
     let signal = if trigger.is_pre() {
         Signal::block("not-judged", why).steps(["run `ahp doctor`", "try again"])
     } else {

@@ -4,13 +4,16 @@ use std::io::{self, BufRead};
 
 use ahp::host::MOST_BYTES;
 
+/// How much is kept of a line that is too long: enough to tell whose it is.
+const HEAD: usize = 4096;
+
 /// One line of input.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Line {
     /// The line, without its end.
     Whole(Vec<u8>),
-    /// It had more bytes than any event; it was read to its end and dropped.
-    TooLong,
+    /// It had more bytes than any event; it was read to its end, and only its beginning is kept.
+    TooLong(Vec<u8>),
 }
 
 /// Cuts a stream into lines; empty ones are left out.
@@ -47,7 +50,7 @@ impl<R: BufRead> Lines<R> {
                 let part = held.split_at(end.unwrap_or(held.len())).0;
                 is_too_long |= line.len() + part.len() > MOST_BYTES;
                 if is_too_long {
-                    line = Vec::new();
+                    line.truncate(HEAD);
                 } else {
                     line.extend_from_slice(part);
                 }
@@ -55,7 +58,8 @@ impl<R: BufRead> Lines<R> {
                 self.from.consume(used);
             }
             if is_too_long {
-                return Ok(Some(Line::TooLong));
+                line.shrink_to_fit();
+                return Ok(Some(Line::TooLong(line)));
             }
             if !line.trim_ascii().is_empty() {
                 return Ok(Some(Line::Whole(line)));
@@ -77,7 +81,8 @@ mod tests {
         let whole = |text: &str| Some(Line::Whole(text.as_bytes().to_vec()));
         assert_eq!(lines.next().unwrap(), whole("one"));
         assert_eq!(lines.next().unwrap(), whole("two"));
-        assert_eq!(lines.next().unwrap(), Some(Line::TooLong));
+        let head = vec![b'x'; HEAD];
+        assert_eq!(lines.next().unwrap(), Some(Line::TooLong(head)));
         assert_eq!(lines.next().unwrap(), whole("three"));
         assert_eq!(lines.next().unwrap(), None);
     }

@@ -2,14 +2,17 @@
 
 use std::panic::AssertUnwindSafe;
 
-use ahp::event::Event;
+use ahp::event::{Event, Trigger};
 use ahp::signal::{Action, Actor};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use super::judge::Judge;
+use super::judge::{Judge, Judged, not_judged};
 use super::line::Line;
 use super::rpc::{Error, Request};
+use super::told::Told;
 use super::{harness, rpc};
 
 /// The version of the methods `ahp/…`, which grows with every change that an older client would misread.
@@ -34,9 +37,9 @@ pub(super) const OF_HARNESSES: &str = "hooks/";
 /// Answers a line by one of the methods that begin with `prefix`; nothing for a notification.
 pub(super) fn answer(judge: &Judge, line: &Line, prefix: &str) -> Option<Value> {
     let request = match line {
-        Line::TooLong => {
+        Line::TooLong(head) => {
             let error = Error::not_a_request("the line is longer than 32 MiB");
-            return Some(error.response(None));
+            return Some(error.response(Told::of(head).id.as_ref()));
         }
         Line::Whole(line) => Request::read(line),
     };
@@ -44,7 +47,15 @@ pub(super) fn answer(judge: &Judge, line: &Line, prefix: &str) -> Option<Value> 
         Ok(request) => request,
         Err(refused) => {
             let (error, id) = *refused;
-            return Some(error.response(id.as_ref()));
+            let stopped = id.as_ref().and_then(|id| {
+                let Line::Whole(line) = line else { return None };
+                Some((id, unread(judge, line, prefix, &error)?))
+            });
+            return Some(match stopped {
+                Some((id, Ok(result))) => rpc::result(id, &result),
+                Some((id, Err(error))) => error.response(Some(id)),
+                None => error.response(id.as_ref()),
+            });
         }
     };
     let known = METHODS.iter().filter(|(name, _)| name.starts_with(prefix));
@@ -60,6 +71,56 @@ pub(super) fn answer(judge: &Judge, line: &Line, prefix: &str) -> Option<Value> 
         Ok(result) => rpc::result(&id, &result),
         Err(error) => error.response(Some(&id)),
     })
+}
+
+/// Stops what is JSON and holds more than is read here: too deep, a number too large, a key twice. Nobody has judged it, and a
+/// client may pass over an error.
+fn unread(judge: &Judge, line: &[u8], prefix: &str, error: &Error) -> Option<Result<Value, Error>> {
+    #[derive(Deserialize)]
+    struct Asked<T> {
+        params: T,
+    }
+    #[derive(Deserialize)]
+    struct Evaluate {
+        event: Head,
+    }
+    #[derive(Deserialize)]
+    struct Head {
+        trigger: Trigger,
+    }
+    #[derive(Deserialize)]
+    struct Hook<'a> {
+        host: String,
+        #[serde(default)]
+        event: Option<String>,
+        #[serde(borrow)]
+        payload: &'a RawValue,
+    }
+    let method = Told::of(line).method.filter(|_| error.is_unread())?;
+    members::<IgnoredAny>(line)?;
+    match method.as_str() {
+        _ if !method.starts_with(prefix) => None,
+        "ahp/evaluate" => {
+            let asked = members::<Asked<Evaluate>>(line);
+            let trigger = asked.map_or(Trigger::PreToolUse, |asked| asked.params.event.trigger);
+            Some(Ok(said(&not_judged(trigger, error.message()))))
+        }
+        "ahp/hook" => {
+            let Hook {
+                host,
+                event,
+                payload,
+            } = members::<Asked<Hook<'_>>>(line)?.params;
+            Some(hooked(judge, &host, event.as_deref(), payload.get()))
+        }
+        _ => None,
+    }
+}
+
+/// Reads some members of a line, if it is JSON as a whole; what else it holds is passed over and may be deeper, larger or said
+/// twice.
+fn members<'a, T: Deserialize<'a>>(line: &'a [u8]) -> Option<T> {
+    serde_json::from_slice(line).ok()
 }
 
 /// Answers that there is too much to do.
@@ -93,7 +154,11 @@ fn evaluate(judge: &Judge, _: Option<&Value>, params: Value) -> Result<Value, Er
 
 /// Judges an event in AHP's own form, and says what it came to.
 pub(super) fn evaluated(judge: &Judge, event: Event) -> Value {
-    let judged = judge.evaluate(event);
+    said(&judge.evaluate(event))
+}
+
+/// Says what an event came to.
+fn said(judged: &Judged) -> Value {
     let verdicts: Vec<Value> = judged
         .verdicts
         .iter()
@@ -119,12 +184,12 @@ fn hook(judge: &Judge, _: Option<&Value>, params: Value) -> Result<Value, Error>
     }
     let params: Params = read(params)?;
     let payload = Value::Object(params.payload).to_string();
-    let answered = judge.hook(
-        &params.host,
-        params.event.as_deref(),
-        None,
-        payload.as_bytes(),
-    );
+    hooked(judge, &params.host, params.event.as_deref(), &payload)
+}
+
+/// Judges what a host gives its hook, and says it in the host's own words.
+fn hooked(judge: &Judge, host: &str, event: Option<&str>, payload: &str) -> Result<Value, Error> {
+    let answered = judge.hook(host, event, None, payload.as_bytes());
     let (decision, reply) = answered.map_err(Error::bad_params)?;
     let object = match reply.object() {
         Value::Null => json!({}),

@@ -11,6 +11,7 @@ mod listen;
 mod method;
 mod rpc;
 mod stdio;
+mod told;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

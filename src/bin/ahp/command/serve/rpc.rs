@@ -4,6 +4,8 @@ use ahp::event::parse_json;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 
+use super::told::Told;
+
 /// A request, or a notification where it has no `id`.
 #[derive(Debug)]
 pub(super) struct Request {
@@ -11,6 +13,9 @@ pub(super) struct Request {
     pub(super) method: String,
     pub(super) params: Value,
 }
+
+/// The code of a line that cannot be read as JSON.
+const UNREAD: i32 = -32700;
 
 /// An error that a client gets in place of a result.
 #[derive(Debug, Serialize)]
@@ -32,7 +37,16 @@ impl Error {
 
     /// The line is not JSON.
     pub(super) fn not_json(why: &serde_json::Error) -> Self {
-        Self::new(-32700, format!("the line is not JSON: {why}"))
+        Self::new(UNREAD, format!("the line is not JSON: {why}"))
+    }
+
+    /// Whether the line could not be read as JSON.
+    pub(super) const fn is_unread(&self) -> bool {
+        self.code == UNREAD
+    }
+
+    pub(super) fn message(&self) -> &str {
+        &self.message
     }
 
     /// The line is JSON and not a request.
@@ -129,7 +143,8 @@ impl Request {
             #[serde(default)]
             params: Value,
         }
-        let value = parse_json(line).map_err(|why| refused(Error::not_json(&why), None))?;
+        let value =
+            parse_json(line).map_err(|why| refused(Error::not_json(&why), Told::of(line).id))?;
         if value.is_array() {
             let why = "batches are not taken: write one object a line";
             return Err(refused(Error::not_a_request(why), None));
