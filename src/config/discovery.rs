@@ -154,7 +154,9 @@ impl Environment {
             _ if name.starts_with("XDG_") || name.starts_with("AHP_") => self.directory(name),
             _ => {
                 let path = self.path(name)?;
-                let start = self.project_dir();
+                let is_its = |host: &&Host| host.places().any(|p| p.variable() == Some(name));
+                let host = HOSTS.iter().copied().find(is_its);
+                let start = host.and_then(|host| self.project_dir(host));
                 Some(plain(
                     &start.as_ref().unwrap_or(&self.current_dir).join(path),
                 ))
