@@ -31,7 +31,7 @@ impl Linked {
         self.world.home().join(name)
     }
 
-    fn links(&self, from: impl AsRef<Path>, to: impl AsRef<Path>) {
+    fn links(from: impl AsRef<Path>, to: impl AsRef<Path>) {
         fs::create_dir_all(from.as_ref().parent().unwrap()).unwrap();
         symlink(to, from).unwrap();
     }
@@ -72,7 +72,7 @@ fn what_a_hook_is_linked_to_and_what_its_script_runs_is_guarded() {
     for name in ["whole", "of-scripts", "of-file", "named"] {
         Linked::hook(&there(name));
     }
-    linked.links(hooks.join("whole"), there("whole"));
+    Linked::links(hooks.join("whole"), there("whole"));
     let deep = there("deep.sh");
     executable(&deep, "#!/bin/sh\n. $HOME/lib/deeper.sh\n");
     write(&linked.at_home("lib/deeper.sh"), "true\n");
@@ -80,21 +80,21 @@ fn what_a_hook_is_linked_to_and_what_its_script_runs_is_guarded() {
     executable(&there("whole/scripts/run.sh"), &runs);
     Linked::hook(&hooks.join("of-scripts"));
     fs::remove_dir_all(hooks.join("of-scripts/scripts")).unwrap();
-    linked.links(
+    Linked::links(
         hooks.join("of-scripts/scripts"),
         there("of-scripts/scripts"),
     );
     Linked::hook(&hooks.join("of-file"));
     fs::remove_file(hooks.join("of-file/scripts/run.sh")).unwrap();
-    linked.links(
+    Linked::links(
         hooks.join("of-file/scripts/run.sh"),
         there("of-file/scripts/run.sh"),
     );
     let more = linked.world.root().parent().unwrap().join("more-hooks");
-    linked.links(more.join("named"), there("named"));
+    Linked::links(more.join("named"), there("named"));
     // In the project lies what a person's own hook is linked to.
     Linked::hook(&linked.world.path("tools/near"));
-    linked.links(hooks.join("near"), linked.world.path("tools/near"));
+    Linked::links(hooks.join("near"), linked.world.path("tools/near"));
     for path in [
         "whole/scripts/run.sh",
         "whole/HOOK.md",
@@ -127,9 +127,9 @@ fn what_a_skill_is_linked_to_is_guarded_as_the_skill_is() {
     let linked = Linked::new();
     let skill = linked.elsewhere.join("skill");
     write(&skill.join("SKILL.md"), "# words\n");
-    linked.links(linked.at_home(".claude/skills/far"), &skill);
+    Linked::links(linked.at_home(".claude/skills/far"), &skill);
     linked.world.write("mods/near/SKILL.md", "# words\n");
-    linked.links(linked.world.path(".claude/skills/near"), "../../mods/near");
+    Linked::links(linked.world.path(".claude/skills/near"), "../../mods/near");
     let near = linked.world.path("mods/near");
     for folder in [&skill, &near] {
         for code in [
@@ -175,12 +175,12 @@ fn an_entry_of_a_guarded_folder_may_be_a_link() {
         (".copilot/hooks/x.json", "x.json"),
         (".cline/hooks/PreToolUse", "wire"),
     ] {
-        linked.links(linked.at_home(from), there(to));
+        Linked::links(linked.at_home(from), there(to));
     }
     // To a folder that holds itself it leads to nothing of its own.
-    linked.links(linked.at_home(".claude/plugins/home"), "../..");
+    Linked::links(linked.at_home(".claude/plugins/home"), "../..");
     linked.world.write("src/plugin.js", "x");
-    linked.links(
+    Linked::links(
         linked.world.path(".opencode/plugin/x.js"),
         "../../src/plugin.js",
     );

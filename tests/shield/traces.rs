@@ -151,7 +151,7 @@ fn closed_folders_are_opened_and_left_as_they_were() {
     ] {
         let traces = begun(&state, "p", &missing);
         for dir in &closed {
-            fs::set_permissions(dir, Permissions::from_mode(0)).unwrap();
+            fs::set_permissions(dir, Permissions::from_mode(0o000)).unwrap();
         }
         drop(traces);
         let mode = fs::metadata(&root).unwrap().permissions().mode() & 0o777;

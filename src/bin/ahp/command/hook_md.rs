@@ -213,7 +213,7 @@ fn folders_of(path: &Path) -> Result<Vec<PathBuf>, String> {
     if hook_md::hook_file(&full).is_some() {
         return Ok(vec![full]);
     }
-    let places = Places::default().named(full.clone(), Origin::Further);
+    let places = Places::default().named(full, Origin::Further);
     let hooks = hook_md::discover(&places);
     let meant = hooks.broken().iter().filter(|broken| broken.is_meant);
     let meant = meant.map(|broken| broken.dir.clone());

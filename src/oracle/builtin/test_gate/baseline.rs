@@ -224,9 +224,12 @@ impl<'n> Places<'n> {
         let parts = fixed(&template);
         let stands = |text: &str| {
             let is_computed = !before.lines().any(|line| defines(line, name));
-            let is_it = |line: &&str| match is_computed {
-                true => !parts.is_empty() && parts.iter().all(|part| line.contains(part)),
-                false => defines(line, name),
+            let is_it = |line: &&str| {
+                if is_computed {
+                    !parts.is_empty() && parts.iter().all(|part| line.contains(part))
+                } else {
+                    defines(line, name)
+                }
             };
             text.lines().filter(is_it).count()
         };

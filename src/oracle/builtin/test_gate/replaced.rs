@@ -116,12 +116,10 @@ impl TestGate {
             original.is_some_and(|original| !places.contains(original))
         };
         let is_free = |place: &str| self.own_runners.match_path(place);
-        let files: Vec<&str> = match places.iter().any(|place| is_here(place)) {
-            true => (places.iter().map(String::as_str))
-                .filter(|place| is_copied(place) && !is_free(place))
-                .collect(),
-            false => places.iter().map(String::as_str).collect(),
-        };
+        let is_any_here = places.iter().any(|place| is_here(place));
+        let is_foreign = |place: &&str| !is_any_here || is_copied(place) && !is_free(place);
+        let files = places.iter().map(String::as_str);
+        let files: Vec<&str> = files.filter(is_foreign).collect();
         if files.is_empty() {
             return None;
         }

@@ -97,12 +97,12 @@ pub(super) fn leads_past(plan: &Plan) -> Result<Option<String>, String> {
 /// Whether it has no place in the file system that could be written: a pipe, a socket, a removed file, a device that holds nothing.
 fn is_no_file(meta: &Metadata) -> bool {
     let kind = meta.file_type();
-    let is_harmless = |name: &&str| {
+    let is_harmless = |name: &str| {
         let device = fs::metadata(Path::new("/dev").join(name));
         device.is_ok_and(|device| device.rdev() == meta.rdev())
     };
     kind.is_fifo()
         || kind.is_socket()
         || (kind.is_file() && meta.nlink() == 0)
-        || (kind.is_char_device() && HARMLESS.iter().any(|name| is_harmless(&name)))
+        || (kind.is_char_device() && HARMLESS.iter().any(|name| is_harmless(name)))
 }
