@@ -12,6 +12,7 @@ const FILES: &[&str] = &[
     "fleet/src/identity.rs",
     "src/bin/ahp/ask/mod.rs",
     "src/bin/ahp/command/serve/http.rs",
+    "src/bin/ahp/command/shield/descriptors.rs",
     "src/bin/ahp/command/shield/inner.rs",
     "src/bin/ahp/command/shield/mod.rs",
     "src/bin/ahp/command/shield/world.rs",

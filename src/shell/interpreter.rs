@@ -271,13 +271,16 @@ fn program_of_package(invocation: &Invocation) -> Option<Vec<Word>> {
         !is_given && !word.is_option() && word.text != "run"
     })?;
     let folder = script.text.rsplit('/').nth(1);
-    let is_brought = matches!(folder, Some("bin" | ".bin")) || script.text.starts_with("npm:");
+    let is_of_package = folder == Some(".bin")
+        || script.text.starts_with("npm:")
+        || script.text.contains("venv/bin/");
     let name = program_name(script.text.trim_start_matches("npm:"));
     let mut endings = ENDINGS.iter();
     let name = endings
         .find_map(|end| name.strip_suffix(end))
         .unwrap_or(&name);
-    let is_program = is_brought && program::find(name).is_known();
+    // What lies in another `bin` may be the project's own.
+    let is_program = is_of_package || folder == Some("bin") && program::find(name).is_known();
     is_program.then(|| {
         std::iter::once(Word::plain(name))
             .chain(words.cloned())

@@ -304,7 +304,7 @@ fn the_projects_own_runner_is_found() {
         .in_git();
         let signals = node.judge("TestGate", "");
         assert!(
-            only(&signals).2.contains("`fails` (a.test.js:2)"),
+            only(&signals).2.contains("fails` (a.test.js:2)"),
             "{}",
             only(&signals).2
         );

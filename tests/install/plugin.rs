@@ -8,7 +8,7 @@ const ON: &[(&str, &str, &str, &str)] = &[
         "claude-code",
         "home",
         ".claude/settings.json",
-        r#"{"extraKnownMarketplaces": {}, "enabledPlugins": {"other@x": true, "ahp@ahp": true}}"#,
+        r#"{"extraKnownMarketplaces": {}, "enabledPlugins": {"other@x": false, "ahp@ahp": true}}"#,
     ),
     (
         "copilot",
