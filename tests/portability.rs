@@ -14,6 +14,7 @@ const FILES: &[&str] = &[
     "src/bin/ahp/command/serve/http.rs",
     "src/bin/ahp/command/shield/descriptors.rs",
     "src/bin/ahp/command/shield/inner.rs",
+    "src/bin/ahp/command/shield/judge.rs",
     "src/bin/ahp/command/shield/mod.rs",
     "src/bin/ahp/command/shield/world.rs",
     "src/bin/ahp/daemon/kept.rs",

@@ -12,7 +12,7 @@ use crate::host::Host;
 use crate::shell::{Analysis, Effect};
 use crate::shell_word::quoted_where_needed as quoted;
 
-/// As many commands are read out of one text at most, so that nobody waits for those that follow.
+/// As many commands of one text are judged one by one, so that nobody waits for long.
 const MOST: usize = 64;
 
 /// Returns the command lines of what a call writes into files from which hosts start programs, or tells a host to start.
@@ -47,7 +47,11 @@ pub(super) fn lines(view: &ToolView, shell: Option<&Analysis>) -> Vec<String> {
             told.flat_map(|one| one.texts()).for_each(&mut add);
         }
     }
-    lines.truncate(MOST);
+    if lines.len() > MOST {
+        // What follows is one line: it is judged, or too long to be.
+        let rest = lines.split_off(MOST).join("\n");
+        lines.push(rest);
+    }
     lines
 }
 

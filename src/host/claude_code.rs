@@ -158,6 +158,8 @@ pub(super) static HOST: Host = Host {
             "CLAUDE_CODE_PLUGIN_DIRS",
             "CLAUDE_CODE_PLUGIN_SEED_DIR",
             "CLAUDE_CODE_SAFE_MODE",
+            // It starts each hook through a program.
+            "CLAUDE_CODE_SHELL_PREFIX",
             "CLAUDE_CODE_SIMPLE",
         ],
         // What a skill says in words stays free.

@@ -141,12 +141,12 @@ impl Installer {
 
 /// Whether the search path that a variable would set leads by our name to a program.
 fn leads_to(path: &str, program: &Path) -> bool {
-    let dirs = path.split(':').filter(|dir| dir.starts_with('/'));
-    let found = dirs
-        .map(|dir| Path::new(dir).join(NAME))
-        .find(|path| path.is_file());
-    let found = found.and_then(|path| path.canonicalize().ok());
-    found.is_some() && found == program.canonicalize().ok()
+    // A relative folder is that of the project, where an agent may write another `ahp`.
+    let mut dirs = path.split(':').map(Path::new);
+    let first = dirs.find(|dir| dir.is_relative() || dir.join(NAME).is_file());
+    let found = first.and_then(|dir| dir.join(NAME).canonicalize().ok());
+    let is_plain = first.is_some_and(Path::is_absolute);
+    is_plain && found.is_some() && found == program.canonicalize().ok()
 }
 
 /// How deep below a place of code it is looked for.

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::disk::Disk;
-use crate::config::parse_yaml;
+use crate::config::{Node, Value, parse_yaml};
 use crate::diagnostic::{Diagnostic, FileId};
 use crate::glob::glob;
 use crate::guard::{GuardedDir, Places};
@@ -168,6 +168,8 @@ fn has_hooks(text: &str) -> bool {
     if !text.contains("hooks") && !text.contains('\\') {
         return false;
     }
+    // A carriage return alone ends a line of YAML, too.
+    let text = text.replace("\r\n", "\n").replace('\r', "\n");
     let text = text.trim_start_matches('\u{feff}');
     let (head, is_whole) = match text.strip_prefix("---") {
         Some(rest) => (rest.split_once("\n---").map_or(rest, |(h, _)| h), true),
@@ -175,12 +177,21 @@ fn has_hooks(text: &str) -> bool {
     };
     let mut faults = Vec::new();
     let read = parse_yaml(head, FileId::default(), &mut faults);
-    if (read.as_ref()).is_some_and(|head| head.get("hooks").is_some()) {
+    if read.as_ref().is_some_and(has_key) {
         return true;
     }
     let is_read = read.is_some() && !faults.iter().any(Diagnostic::is_error);
     let mut lines = head.lines();
     !is_read && lines.any(|line| begins_hooks(if is_whole { line.trim_start() } else { line }))
+}
+
+/// Whether a map has the key, or takes it over by a merge, which other readers also know in quotes.
+fn has_key(head: &Node) -> bool {
+    let merged = head.get("<<").map(|merged| match &merged.value {
+        Value::Seq(maps) => maps.as_slice(),
+        _ => std::slice::from_ref(merged),
+    });
+    head.get("hooks").is_some() || merged.unwrap_or_default().iter().any(has_key)
 }
 
 /// Whether a line of a head that cannot be read as a whole may begin with the key.
@@ -196,8 +207,10 @@ fn begins_hooks(line: &str) -> bool {
         return is_marked;
     }
     // What an alias or a merge stands for may be said elsewhere.
-    if let Some(behind) = rest.strip_prefix("<<") {
-        return behind.trim_start().starts_with(':');
+    let mut merges = ["<<", "\"<<\"", "'<<'"].into_iter();
+    if let Some(behind) = merges.find_map(|merge| rest.strip_prefix(merge)) {
+        let behind = behind.trim_start();
+        return behind.starts_with(':') || is_marked && behind.is_empty();
     }
     if rest.starts_with('*') {
         let name = rest.split_once(char::is_whitespace);
@@ -254,6 +267,10 @@ mod tests {
             "---\nx: &k hooks\n*k : {}\n---\n",
             "---\nx: &m {hooks: {}}\n<<: *m\n---\n",
             "---\n<<: {hooks: {}}\n---\n",
+            "---\n\"<<\": {hooks: {}}\n---\n",
+            "---\n? '<<'\n: [{name: y}, {hooks: {}}]\n---\n",
+            "---\ndescription: a: b\n\"<<\": {hooks: {}}\n---\n",
+            "---\nname: zed\rhooks: {}\r---\nYou.\n",
             "---\n{\"ho\\u006fks\": {}}\n---\n",
             "---\n  name: x\n  hooks: {}\n---\n",
             "---\r\nname: x\r\n'hooks': {}\r\n---\r\n",

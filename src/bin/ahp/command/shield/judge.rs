@@ -2,6 +2,7 @@
 //! shield of the same plan.
 
 use std::fs;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use ahp::process::DEPTH;
 use ahp::signal::{Action, Actor};
 use ahp::signal_log::Answer;
 use ahp::verdict::Verdict;
+use rustix::fs::{Mode, OFlags};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -32,7 +34,7 @@ pub(super) struct Outside {
     id: String,
     here: Locations,
     engines: Engines,
-    kept: Vec<(PathBuf, Option<Inode>)>,
+    kept: Vec<Kept>,
     gate: Arc<Gate>,
 }
 
@@ -42,6 +44,32 @@ type Inode = (u64, u64);
 fn inode(path: &Path) -> Option<Inode> {
     let meta = fs::symlink_metadata(path).ok()?;
     Some((meta.dev(), meta.ino()))
+}
+
+/// How a place is opened that is only to be kept.
+#[cfg(target_os = "linux")]
+const ONLY_KEPT: OFlags = OFlags::PATH;
+#[cfg(not(target_os = "linux"))]
+const ONLY_KEPT: OFlags = OFlags::NONBLOCK;
+
+/// A place that is held or hidden, as it was at the start.
+#[derive(Debug)]
+struct Kept {
+    path: PathBuf,
+    at: Option<Inode>,
+    /// The number of what is removed is given out again at once, unless it is still open.
+    _open: Option<OwnedFd>,
+}
+
+impl Kept {
+    fn new(path: &Path) -> Self {
+        let flags = ONLY_KEPT | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        Self {
+            path: path.to_owned(),
+            _open: rustix::fs::open(path, flags, Mode::empty()).ok(),
+            at: inode(path),
+        }
+    }
 }
 
 /// Begins an engine: what is to go on while the agent does is done on a thread of this process, whose programs are held.
@@ -57,15 +85,15 @@ impl Outside {
             id,
             here: world.here.clone(),
             engines: Engines::new(engine),
-            kept: kept.map(|path| (path.to_owned(), inode(path))).collect(),
+            kept: kept.map(Kept::new).collect(),
             gate,
         }
     }
 
     /// Says what is not held or hidden any more: a mount goes away with the thing that it was made on.
     fn lost(&self) -> Option<String> {
-        let gone = self.kept.iter().find(|(path, at)| inode(path) != *at);
-        let told = gone.map(|(path, _)| {
+        let gone = self.kept.iter().find(|kept| inode(&kept.path) != kept.at);
+        let told = gone.map(|Kept { path, .. }| {
             format!(
                 "`{}` was replaced from outside and is no longer held or hidden; start `ahp shield` again",
                 path.display()
