@@ -243,6 +243,12 @@ def what_is_hidden_is_told_when_it_is_replaced(world):
         (world.home / "new").rename(path)
         out, _ = child.communicate("\n", timeout=60)
         assert '"deny"' in out and f"`{path}` was replaced from outside" in out, (path, out)
+    # What is removed and made again may get the same number on the disk.
+    child = world.start(f"read go; {HOOK} <<< '{event('ls')}'")
+    (world.home / "secret").unlink()
+    (world.home / "secret").write_text("s")
+    out, _ = child.communicate("\n", timeout=60)
+    assert '"deny"' in out and "was replaced from outside" in out, out
 
 
 def links_in_a_private_cache_are_no_matter(world):
@@ -441,6 +447,11 @@ def judge_is_needed(world):
 def replaced_from_outside(world):
     child = world.start(f"read go; {HOOK} <<< '{event('ls')}'")
     os.rename(world.root / ".ahp", world.root / "old")
+    shutil.copytree(world.root / "old", world.root / ".ahp")
+    out, _ = child.communicate("\n", timeout=60)
+    assert '"deny"' in out and "was replaced from outside" in out, out
+    child = world.start(f"read go; {HOOK} <<< '{event('ls')}'")
+    shutil.rmtree(world.root / ".ahp")
     shutil.copytree(world.root / "old", world.root / ".ahp")
     out, _ = child.communicate("\n", timeout=60)
     assert '"deny"' in out and "was replaced from outside" in out, out
